@@ -1,0 +1,1 @@
+"""Who hears what, once: policy, alerts and their life, the outbox, channels."""

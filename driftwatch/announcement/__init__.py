@@ -1,0 +1,1 @@
+"""(window, coverage, notifications, restart evidence) -> announced | silent | unknown | pending. Pure."""

@@ -1,0 +1,1 @@
+"""Bytes become a Snapshot: canonical form, digests, conformance findings, noise classes. Pure."""

@@ -1,0 +1,1 @@
+"""(old schema, new schema, direction) -> Verdict with witness, findings, rule ids. Pure."""

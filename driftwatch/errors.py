@@ -1,0 +1,85 @@
+"""The error tree: every error has a code people can search for and says what to do.
+
+DriftwatchError
+├── SettingsError              a setting is missing or wrong; the process does not start
+├── DatabaseError              Postgres is unreachable, too old or not migrated
+├── InputError                 a person or a script sent something we refuse (HTTP 4xx)
+│   ├── NotFoundError          404
+│   ├── ConflictError          409
+│   └── ForbiddenError         401 / 403
+├── WireError                  a watched server did not answer as MCP asks (see driftwatch.wire.errors)
+└── CaptureError               bytes that cannot become a snapshot (see driftwatch.capture.errors)
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class DriftwatchError(Exception):
+    """Base of all errors. ``code`` is stable and kebab-case; ``hint`` says what to do next.
+
+    ``permanent`` is True when trying the same thing again cannot help.
+    """
+
+    code: ClassVar[str] = "driftwatch-error"
+    permanent: ClassVar[bool] = True
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class SettingsError(DriftwatchError):
+    """A setting is missing, contradicts another one, or is unsafe."""
+
+    code = "bad-settings"
+
+
+class DatabaseError(DriftwatchError):
+    """Postgres cannot be used: unreachable, too old, or not migrated."""
+
+    code = "database"
+    permanent = False
+
+
+class InputError(DriftwatchError):
+    """Something a person or a script sent that cannot be accepted. Becomes HTTP 422."""
+
+    code = "bad-input"
+    status: ClassVar[int] = 422
+
+
+class NotFoundError(InputError):
+    """The named thing does not exist, or no longer does."""
+
+    code = "not-found"
+    status = 404
+
+
+class ConflictError(InputError):
+    """The request contradicts what is stored, for example a name that is taken."""
+
+    code = "conflict"
+    status = 409
+
+
+class ForbiddenError(InputError):
+    """The caller may not do this."""
+
+    code = "forbidden"
+    status = 403
+
+
+class WireError(DriftwatchError):
+    """A watched server could not be read. Subclasses in ``driftwatch.wire.errors`` name the failure."""
+
+    code = "wire"
+    permanent = False
+
+
+class CaptureError(DriftwatchError):
+    """The bytes of a list cannot become a snapshot. Subclasses in ``driftwatch.capture.errors``."""
+
+    code = "capture"

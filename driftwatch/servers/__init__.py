@@ -1,0 +1,1 @@
+"""What is watched: servers, their credentials and the profiles through which they are seen."""

@@ -1,0 +1,116 @@
+"""Every setting, read from the environment (prefix ``DRIFTWATCH_``). docs/settings.md is checked against this class."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from pathlib import Path
+from typing import Annotated
+
+import platformdirs
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+
+def default_home() -> Path:
+    """The data directory: /var/lib/driftwatch for root, else the XDG data directory."""
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        return Path("/var/lib/driftwatch")
+    return Path(platformdirs.user_data_dir("driftwatch"))
+
+
+class Settings(BaseSettings):
+    """All of driftwatch's settings. Durations are seconds unless the name says otherwise."""
+
+    model_config = SettingsConfigDict(env_prefix="DRIFTWATCH_", extra="ignore", frozen=True)
+
+    home: Path = Field(
+        default_factory=default_home, description="Data directory: embedded Postgres, keys, admin token."
+    )
+    database_url: SecretStr | None = Field(
+        default=None,
+        description="PostgreSQL 15 or newer (postgresql://…). Unset: an embedded Postgres in the home.",
+    )
+    pg_bin: Path | None = Field(
+        default=None, description="Folder with postgres and initdb, instead of the embedded extra's binaries."
+    )
+    host: str = Field(default="127.0.0.1", description="Listen address of the web role.")
+    port: int = Field(default=8787, ge=0, le=65535, description="Listen port of the web role.")
+    base_url: str | None = Field(
+        default=None, description="Public address used in links of messages; default http://HOST:PORT."
+    )
+    admin_token: SecretStr | None = Field(
+        default=None, description="Admin API token; unset: generated into HOME/admin-token (0600) at first start."
+    )
+    secret_key: SecretStr | None = Field(
+        default=None,
+        description="Fernet keys for stored credentials, comma-separated, newest first; unset: generated in the home.",
+    )
+    allow_networks: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Private space that may be watched: comma-separated CIDRs or host names. Empty: public only.",
+    )
+    slack_webhook_url: SecretStr | None = Field(
+        default=None, description="Slack incoming webhook that becomes the default channel."
+    )
+    slack_allow_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(), description="Hosts besides hooks.slack.com and slack.com that Slack messages may go to."
+    )
+    announcement_lead_seconds: float = Field(
+        default=60, ge=0, description="A notification this long before a window counts."
+    )
+    announcement_lag_seconds: float = Field(
+        default=60, ge=0, description="A notification this long after a window counts."
+    )
+    announcement_roll_seconds: float = Field(
+        default=900, ge=0, description="Restart evidence this long after a window counts."
+    )
+    announcement_grace_seconds: float = Field(default=30, ge=0, description="Waiting time for coverage before judging.")
+    collect_seconds: float = Field(
+        default=10, ge=0, description="Changes of one deploy are collected this long before posting."
+    )
+    confirm_seconds: Annotated[tuple[float, ...], NoDecode] = Field(
+        default=(1.0, 5.0), description="Earliest and latest confirmation poll after a difference was seen."
+    )
+    removal_seconds: float = Field(default=60, ge=0, description="A removal needs three sightings over this long.")
+    settle_days: float = Field(
+        default=14, gt=0, description="Breaking alerts of followed servers settle after this long."
+    )
+    interval_seconds: int = Field(default=300, ge=10, description="Default poll interval of a newly registered server.")
+    min_interval_seconds: float = Field(default=10, gt=0, description="Smallest interval the API accepts.")
+    poll_timeout_seconds: float = Field(default=30, gt=0, description="Deadline of one whole poll, all pages.")
+    max_body_bytes: int = Field(default=4 * 1024 * 1024, description="Cap of one poll's bytes.")
+    max_pages: int = Field(default=100, description="Cap of tools/list pages in one poll.")
+    max_tools: int = Field(default=2000, description="Cap of tools in one list.")
+    not_watching_seconds: float = Field(
+        default=3600, description="Blind for this long (and three polls) raises an alert."
+    )
+    classify_timeout_seconds: float = Field(default=10, gt=0, description="Wall limit of one classification.")
+    classify_memory_mib: int = Field(default=1024, ge=128, description="Memory limit of the classifier process.")
+    summary_hour_utc: int = Field(default=8, ge=0, le=23, description="Hour of the daily summary, UTC.")
+    log_format: str = Field(
+        default="auto", pattern="^(auto|text|json)$", description="auto: text on a terminal, else JSON."
+    )
+
+    @field_validator("allow_networks", "slack_allow_hosts", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return tuple(p.strip() for p in value.split(",") if p.strip()) if isinstance(value, str) else value
+
+    @field_validator("confirm_seconds", mode="before")
+    @classmethod
+    def _floats(cls, value: object) -> object:
+        return tuple(float(p) for p in value.split(",")) if isinstance(value, str) else value
+
+    @field_validator("allow_networks")
+    @classmethod
+    def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for entry in value:
+            if "/" in entry:
+                ipaddress.ip_network(entry, strict=False)
+        return value
+
+    @property
+    def public_url(self) -> str:
+        """Base of links in messages, without a trailing slash."""
+        return (self.base_url or f"http://{self.host}:{self.port}").rstrip("/")

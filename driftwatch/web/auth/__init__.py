@@ -1,0 +1,1 @@
+"""Who is calling: API tokens, login links, sessions, CSRF, the audit log."""
