@@ -1,0 +1,31 @@
+"""Is this process alive, and can it do its work? Open to everyone: the answers hold no secrets."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from driftwatch import telemetry
+from driftwatch.web.auth.dependencies import services_of
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/healthz", summary="Is the process alive?")
+async def healthz() -> dict[str, str]:
+    """Answers as long as the event loop turns."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz", summary="Can the roles of this process work?")
+async def readyz(request: Request) -> JSONResponse:
+    """200 when every role of this process can work, else 503 with what is wrong, role by role."""
+    report = await telemetry.readiness(services_of(request))
+    return JSONResponse(report.as_dict(), status_code=200 if report.ready else 503)
+
+
+@router.get("/metrics", include_in_schema=False)
+async def metrics() -> Response:
+    """Prometheus text format."""
+    return Response(generate_latest(telemetry.REGISTRY), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,1 @@
+"""Server-rendered pages: complete without script, strict about what they load."""
