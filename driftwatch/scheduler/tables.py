@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import BigInteger, Column, Date, DateTime, ForeignKey, Identity, Index, LargeBinary, Text, Uuid, func
 from sqlmodel import Field, SQLModel
 
-from driftwatch.db.types import JsonText
+from driftwatch.db.types import EscapedText, JsonText
 
 
 class ProfileState(SQLModel, table=True):
@@ -39,6 +39,7 @@ class ProfileState(SQLModel, table=True):
     fingerprint: bytes | None = Field(default=None, sa_column=Column(LargeBinary))  # order-independent
     protocol_version: str | None = Field(default=None, sa_column=Column(Text))
     server_info: Any = Field(default=None, sa_column=Column(JsonText))
+    instructions: str | None = Field(default=None, sa_column=Column(EscapedText))  # a kept session never repeats them
     capabilities: Any = Field(default=None, sa_column=Column(JsonText))
     list_changed_declared: bool | None = Field(default=None)
     ttl_ms: int | None = Field(default=None, sa_column=Column(BigInteger))
