@@ -72,7 +72,10 @@ class AlertEvent(SQLModel, table=True):
 
 
 class Decision(SQLModel, table=True):
-    """Why a change did or did not alert: the policy line that matched, and the path to it."""
+    """Why a change did or did not alert: the policy line that matched, and the path to it. The newest row speaks.
+
+    ``alert_id`` is the alert that the change belongs to: also set on the quiet changes of an alerting changeset.
+    """
 
     __tablename__ = "alert_decision"
 
@@ -85,6 +88,7 @@ class Decision(SQLModel, table=True):
     line: str = Field(sa_column=Column(Text, nullable=False))  # id of the policy line
     severity: str | None = Field(default=None)
     path: Any = Field(sa_column=Column(JsonText, nullable=False))  # [{"line", "matched", "words"}]
+    alert_id: int | None = Field(default=None, sa_column=Column(BigInteger, ForeignKey("alert.id"), index=True))
 
 
 class Acceptance(SQLModel, table=True):
@@ -132,7 +136,8 @@ class Outbox(SQLModel, table=True):
     channel_id: int = Field(sa_column=Column(BigInteger, ForeignKey("channel.id"), nullable=False))
     alert_id: int | None = Field(default=None, sa_column=Column(BigInteger, ForeignKey("alert.id")))
     event: str = Field(sa_column=Column(Text, nullable=False))
-    payload: Any = Field(sa_column=Column(JsonText, nullable=False))
+    payload: Any = Field(sa_column=Column(JsonText, nullable=False))  # alerts.message.Message, not yet rendered
+    form: str = Field(default="full")  # full | minimal (after the channel refused the full one)
     state: str = Field(default="queued", sa_column=Column(Text, nullable=False, server_default="queued"))
     attempts: int = Field(default=0)
     next_try_at: datetime | None = Field(

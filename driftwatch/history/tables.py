@@ -138,6 +138,7 @@ class Change(SQLModel, table=True):
         Index("ix_change_tool", "tool_id", "id"),
         Index("ix_change_pending", "id", postgresql_where=text("state <> 'judged'")),
         Index("ix_change_judge", "judge_at", postgresql_where=text("judge_at IS NOT NULL")),
+        Index("ix_change_undecided", "changeset_id", postgresql_where=text("decided_at IS NULL")),
     )
 
     id: int | None = Field(default=None, sa_column=Column(BigInteger, Identity(), primary_key=True))
@@ -161,6 +162,7 @@ class Change(SQLModel, table=True):
     announcement: str | None = Field(default=None, sa_column=Column(Text))
     announcement_reason: str | None = Field(default=None, sa_column=Column(Text))
     judge_at: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
+    decided_at: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))  # alert policy ran
 
 
 class Assessment(SQLModel, table=True):
