@@ -30,6 +30,7 @@ class ResponseHeaders:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

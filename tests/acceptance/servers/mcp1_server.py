@@ -1,0 +1,39 @@
+"""mcp 1.27 FastMCP, legacy era only; runs in its own virtual environment. ``python mcp1_server.py PORT [--flags a,b]``."""
+
+from __future__ import annotations
+
+import argparse
+
+import contracts
+import uvicorn
+from mcp.server.fastmcp import FastMCP
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("port", type=int)
+parser.add_argument("--flags", default="")
+parser.add_argument("--stateless", action="store_true")
+options = parser.parse_args()
+
+server = FastMCP("orders", port=options.port, stateless_http=options.stateless)
+served: list[str] = []
+
+
+def deploy(flags: str) -> None:
+    for name in served:
+        server.remove_tool(name)
+    served.clear()
+    for name, description, function in contracts.tools(frozenset(filter(None, flags.split(",")))):
+        server.add_tool(function, name=name, description=description)
+        served.append(name)
+
+
+@server.custom_route("/ctl", methods=["GET"])
+async def ctl(request: Request) -> JSONResponse:
+    deploy(request.query_params.get("flags", ""))
+    return JSONResponse({"tools": served})
+
+
+deploy(options.flags)
+uvicorn.run(server.streamable_http_app(), host="127.0.0.1", port=options.port, log_level="warning")
