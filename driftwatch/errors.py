@@ -73,10 +73,28 @@ class ForbiddenError(InputError):
 
 
 class WireError(DriftwatchError):
-    """A watched server could not be read. Subclasses in ``driftwatch.wire.errors`` name the failure."""
+    """A watched server could not be read. Subclasses in ``driftwatch.wire.errors`` name the failure.
+
+    ``status``: the HTTP status, where one came. ``retry_after``: seconds the server asked us to wait.
+    ``restart_kind``: what this failure says about a restart: refused, http-502, http-503, session-lost, or None.
+    """
 
     code = "wire"
     permanent = False
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        status: int | None = None,
+        retry_after: float | None = None,
+        restart_kind: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.retry_after = retry_after
+        self.restart_kind = restart_kind
 
 
 class CaptureError(DriftwatchError):
