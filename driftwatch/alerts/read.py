@@ -1,0 +1,295 @@
+"""The read side of alerts: what pages and the API show. Nothing here writes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from sqlalchemy import Select, case, func, select
+from sqlalchemy.orm import aliased
+from sqlmodel import col
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from driftwatch.alerts.tables import (
+    Acceptance,
+    Alert,
+    AlertEvent,
+    Channel,
+    Decision,
+    DeliveryAttempt,
+    Outbox,
+)
+from driftwatch.alerts.views import (
+    AlertChange,
+    AlertView,
+    AttemptView,
+    BaselineView,
+    ChannelView,
+    DecisionView,
+    DeliveryView,
+    EventView,
+)
+from driftwatch.errors import NotFoundError
+from driftwatch.history.tables import Change, Tool, ToolInterval, ToolVersion
+from driftwatch.servers.tables import Profile, Server
+
+_OPEN = ("open", "acknowledged")
+_WAITING = ("queued", "leased")
+
+
+def _known(value: int | None) -> int:
+    """The id of a stored row; the tables type it as optional because a new row has none yet."""
+    if value is None:
+        raise TypeError("a stored row has an id")
+    return value
+
+
+def _when(value: datetime | None) -> datetime:
+    """A time the database filled in."""
+    if value is None:
+        raise TypeError("a stored row has a time")
+    return value
+
+
+async def open_alerts(session: AsyncSession, *, server_id: int | None = None, limit: int = 200) -> list[AlertView]:
+    """Alerts that need someone, worst first, then newest first."""
+    order = case({"critical": 0, "warning": 1}, value=Alert.severity, else_=2)
+    query = select(Alert, col(Server.name)).join(Server, col(Server.id) == Alert.server_id)
+    query = query.where(col(Alert.state).in_(_OPEN)).order_by(order, col(Alert.id).desc()).limit(limit)
+    if server_id is not None:
+        query = query.where(col(Alert.server_id) == server_id)
+    return await _alerts(session, (await session.execute(query)).all())
+
+
+async def server_alerts(session: AsyncSession, server_id: int, *, limit: int = 50) -> list[AlertView]:
+    """A server's alerts in every state, newest first."""
+    query = select(Alert, col(Server.name)).join(Server, col(Server.id) == Alert.server_id)
+    query = query.where(col(Alert.server_id) == server_id).order_by(col(Alert.id).desc()).limit(limit)
+    return await _alerts(session, (await session.execute(query)).all())
+
+
+async def load_alert(session: AsyncSession, alert_id: int) -> AlertView:
+    """One alert with its changes and events. Raises NotFoundError."""
+    query = (
+        select(Alert, col(Server.name)).join(Server, col(Server.id) == Alert.server_id).where(col(Alert.id) == alert_id)
+    )
+    found = await _alerts(session, (await session.execute(query)).all(), with_events=True)
+    if not found:
+        raise NotFoundError(f"There is no alert {alert_id}.", hint="Look at the list of alerts.")
+    return found[0]
+
+
+async def alert_for_changeset(session: AsyncSession, changeset_id: int) -> AlertView | None:
+    """The alert that tells about a changeset: its own, or an earlier one that it joined."""
+    owner = select(col(Alert.id)).where(col(Alert.changeset_id) == changeset_id)
+    alert_id = (await session.execute(owner)).scalar()
+    if alert_id is None:
+        joined = select(func.max(col(Decision.alert_id))).join(Change, col(Change.id) == Decision.change_id)
+        alert_id = (await session.execute(joined.where(col(Change.changeset_id) == changeset_id))).scalar()
+    return None if alert_id is None else await load_alert(session, alert_id)
+
+
+async def decisions_for_change(session: AsyncSession, change_id: int) -> list[DecisionView]:
+    """Why a change did or did not alert, newest decision first; empty while it is not decided."""
+    query = select(Decision).where(col(Decision.change_id) == change_id).order_by(col(Decision.id).desc())
+    return [
+        DecisionView(d.change_id, _when(d.at), d.outcome, d.line, d.severity, tuple(d.path), d.alert_id)
+        for d in (await session.scalars(query)).all()
+    ]
+
+
+async def deliveries_for_alert(session: AsyncSession, alert_id: int) -> list[DeliveryView]:
+    """Who was told about an alert, oldest first, with every attempt; also messages that tell of several alerts."""
+    events = select(col(AlertEvent.id), col(AlertEvent.detail)).where(col(AlertEvent.alert_id) == alert_id)
+    groups = set[str]()
+    for event_id, detail in (await session.execute(events)).all():
+        shared = detail.get("delivery") if isinstance(detail, dict) else None
+        groups.add(shared or delivery_group(_known(event_id)))
+    channels = (await session.scalars(select(col(Channel.id)))).all()
+    keys = [dedupe_key(group, _known(channel)) for group in groups for channel in channels]
+    query = _deliveries().where(col(Outbox.dedupe_key).in_(keys)).order_by(col(Outbox.id))
+    return await _with_attempts(session, (await session.execute(query)).all())
+
+
+async def deliveries_for_server(session: AsyncSession, server_id: int, *, limit: int = 50) -> list[DeliveryView]:
+    """Deliveries about a server's alerts, newest first."""
+    query = _deliveries().join(Alert, col(Alert.id) == Outbox.alert_id).where(col(Alert.server_id) == server_id)
+    query = query.order_by(col(Outbox.id).desc()).limit(limit)
+    return await _with_attempts(session, (await session.execute(query)).all())
+
+
+async def channels(session: AsyncSession) -> list[ChannelView]:
+    """Every channel with what waits for it. An empty list is why nobody is told."""
+    waiting = col(Outbox.state).in_(_WAITING)
+    query = (
+        select(Channel, func.count(col(Outbox.id)), func.min(col(Outbox.created_at)))
+        .outerjoin(Outbox, (col(Outbox.channel_id) == Channel.id) & waiting)
+        .group_by(col(Channel.id))
+        .order_by(col(Channel.id))
+    )
+    return [
+        ChannelView(_known(c.id), c.name, c.kind, c.state, c.disabled_reason, count, oldest)
+        for c, count, oldest in (await session.execute(query)).all()
+    ]
+
+
+async def baselines(session: AsyncSession, tool_ids: Sequence[int]) -> dict[int, BaselineView]:
+    """What people (or the follow policy) last accepted, for each tool.
+
+    A tool nobody decided about yet has what the first poll saw as its baseline: the version before its first change,
+    absence when it was added later.
+    """
+    newest = (
+        select(Acceptance, col(ToolVersion.number))
+        .outerjoin(ToolVersion, col(ToolVersion.id) == Acceptance.version_id)
+        .where(col(Acceptance.tool_id).in_(tool_ids))
+        .distinct(col(Acceptance.tool_id))
+        .order_by(col(Acceptance.tool_id), col(Acceptance.id).desc())
+    )
+    found = {
+        a.tool_id: BaselineView(a.tool_id, a.version_id, number, a.mode, a.by, a.at, a.reason)
+        for a, number in (await session.execute(newest)).all()
+    }
+    missing = [t for t in tool_ids if t not in found]
+    return found | await _first_baselines(session, missing) if missing else found
+
+
+async def _first_baselines(session: AsyncSession, tool_ids: Sequence[int]) -> dict[int, BaselineView]:
+    current = (
+        select(col(ToolInterval.tool_id), col(ToolInterval.version_id), col(ToolVersion.number))
+        .outerjoin(ToolVersion, col(ToolVersion.id) == ToolInterval.version_id)
+        .where(col(ToolInterval.tool_id).in_(tool_ids), col(ToolInterval.valid_to).is_(None))
+    )
+    before_first_change = (
+        select(col(Change.tool_id), col(Change.from_version_id), col(ToolVersion.number))
+        .outerjoin(ToolVersion, col(ToolVersion.id) == Change.from_version_id)
+        .where(col(Change.tool_id).in_(tool_ids))
+        .distinct(col(Change.tool_id))
+        .order_by(col(Change.tool_id), col(Change.id))
+    )
+    rows = [*(await session.execute(current)).all(), *(await session.execute(before_first_change)).all()]
+    return {tool: BaselineView(tool, version, number, "first") for tool, version, number in rows}
+
+
+def delivery_group(event_id: int) -> str:
+    """What all deliveries of one alert event have in common in their dedupe key."""
+    return f"event-{event_id}"
+
+
+def dedupe_key(group: str, channel_id: int) -> str:
+    """One message per (group, channel), ever: the outbox refuses a second row."""
+    return f"{group}:{channel_id}"
+
+
+async def _alerts(
+    session: AsyncSession, rows: Iterable[tuple[Alert, str]], *, with_events: bool = False
+) -> list[AlertView]:
+    rows = list(rows)
+    ids = [_known(alert.id) for alert, _ in rows]
+    changes = await _changes(session, ids)
+    events = await _events(session, ids) if with_events else {}
+    return [
+        AlertView(
+            id=_known(alert.id),
+            kind=alert.kind,
+            server_id=alert.server_id,
+            server=server,
+            changeset_id=alert.changeset_id,
+            state=alert.state,
+            severity=alert.severity,
+            title=alert.title,
+            opened_at=_when(alert.opened_at),
+            settles_at=alert.settles_at,
+            closed_at=alert.closed_at,
+            handled_by=alert.handled_by,
+            changes=tuple(changes.get(_known(alert.id), ())),
+            events=tuple(events.get(_known(alert.id), ())),
+        )
+        for alert, server in rows
+    ]
+
+
+async def _changes(session: AsyncSession, alert_ids: Sequence[int]) -> dict[int, list[AlertChange]]:
+    old, new = aliased(ToolVersion), aliased(ToolVersion)
+    newest = (
+        select(col(Decision.change_id), col(Decision.alert_id), col(Decision.outcome))
+        .where(col(Decision.alert_id).in_(alert_ids))
+        .distinct(col(Decision.change_id))
+        .order_by(col(Decision.change_id), col(Decision.id).desc())
+        .subquery()
+    )
+    query = (
+        select(
+            Change,
+            col(Tool.name),
+            col(Profile.era),
+            col(old.number),
+            col(new.number),
+            newest.c.alert_id,
+            newest.c.outcome,
+        )
+        .join(newest, newest.c.change_id == Change.id)
+        .join(Tool, col(Tool.id) == Change.tool_id)
+        .join(Profile, col(Profile.id) == Change.profile_id)
+        .outerjoin(old, col(old.id) == Change.from_version_id)
+        .outerjoin(new, col(new.id) == Change.to_version_id)
+        .order_by(col(Change.id))
+    )
+    found = defaultdict[int, list[AlertChange]](list)
+    for change, tool, era, before, after, alert_id, outcome in (await session.execute(query)).all():
+        found[alert_id].append(
+            AlertChange(
+                change_id=_known(change.id),
+                changeset_id=change.changeset_id,
+                tool_id=change.tool_id,
+                tool=tool,
+                era=era,
+                kind=change.kind,
+                from_version=before,
+                to_version=after,
+                verdict=change.verdict,
+                part=change.part,
+                announcement=change.announcement,
+                outcome=outcome,
+            )
+        )
+    return found
+
+
+async def _events(session: AsyncSession, alert_ids: Sequence[int]) -> dict[int, list[EventView]]:
+    found = defaultdict[int, list[EventView]](list)
+    query = select(AlertEvent).where(col(AlertEvent.alert_id).in_(alert_ids)).order_by(col(AlertEvent.id))
+    for e in (await session.scalars(query)).all():
+        found[e.alert_id].append(EventView(_known(e.id), _when(e.at), e.kind, e.actor, e.reason, e.detail))
+    return found
+
+
+def _deliveries() -> Select[Outbox, str, str]:
+    return select(Outbox, col(Channel.name), col(Channel.kind)).join(Channel, col(Channel.id) == Outbox.channel_id)
+
+
+async def _with_attempts(session: AsyncSession, rows: Sequence[tuple[Outbox, str, str]]) -> list[DeliveryView]:
+    attempts = defaultdict[int, list[AttemptView]](list)
+    ids = [_known(row[0].id) for row in rows]
+    query = select(DeliveryAttempt).where(col(DeliveryAttempt.outbox_id).in_(ids)).order_by(col(DeliveryAttempt.id))
+    for a in (await session.scalars(query)).all():
+        attempts[a.outbox_id].append(AttemptView(_when(a.at), a.outcome, a.status, a.body, a.error, a.duration_ms))
+    return [
+        DeliveryView(
+            id=_known(o.id),
+            alert_id=o.alert_id,
+            channel_id=o.channel_id,
+            channel=channel,
+            channel_kind=kind,
+            event=o.event,
+            form=o.form,
+            state=o.state,
+            tries=o.attempts,
+            created_at=_when(o.created_at),
+            next_try_at=o.next_try_at,
+            delivered_at=o.delivered_at,
+            attempts=tuple(attempts.get(_known(o.id), ())),
+        )
+        for o, channel, kind in rows
+    ]
