@@ -1,4 +1,4 @@
-"""mcp 1.27 FastMCP, legacy era only; runs in its own virtual environment. ``python mcp1_server.py PORT [--flags a,b]``."""
+"""mcp 1.27 FastMCP, legacy era; runs in a virtual environment of its own. `mcp1_server.py PORT [--flags a,b]`."""
 
 from __future__ import annotations
 
