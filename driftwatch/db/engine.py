@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 import psycopg
+from sqlalchemy import CursorResult, TextClause
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -54,3 +55,11 @@ async def raw_connection(session: AsyncSession) -> psycopg.AsyncConnection[Any]:
     if not isinstance(driver, psycopg.AsyncConnection):
         raise TypeError(f"expected a psycopg connection, got {type(driver).__name__}")
     return driver
+
+
+async def run_sql(
+    session: AsyncSession, statement: TextClause, parameters: Mapping[str, Any] | None = None
+) -> CursorResult[Any]:
+    """Run SQL text in the session's transaction, pending objects first (SQLModel's ``exec`` takes no text)."""
+    await session.flush()
+    return await (await session.connection()).execute(statement, parameters)
