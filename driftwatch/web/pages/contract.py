@@ -102,6 +102,7 @@ class _Walk:
         self.root = root
         self.max_rows = max_rows
         self.rows: list[Row] = []
+        self.seen: set[tuple[Segment, ...]] = set()
         self.left_out = 0
         self.visits = 0
 
@@ -185,9 +186,12 @@ class _Walk:
     def _append(
         self, name: str, text: str, at: _At, schema: Schema, *, required: bool | None = None, implied: bool = False
     ) -> bool:
+        if at.path in self.seen:
+            return False
         if self._full():
             self.left_out += 1
             return False
+        self.seen.add(at.path)
         self.rows.append(
             Row(
                 path=at.path,
@@ -206,7 +210,7 @@ class _Walk:
         yield at.logical
         if at.physical != at.logical:
             yield at.physical
-        target, where, _ = resolve(schema, self.root)
+        where = resolve(schema, self.root)[1]
         if where is not None and where not in (at.logical, at.physical):
             yield where
 

@@ -1,19 +1,73 @@
-"""Templates become answers. Everything is escaped; an undefined name in a template is an error, not a gap."""
+r"""Templates become answers. Everything is escaped; an undefined name in a template is an error, not a gap.
+
+Server text is made safe before it is escaped, whoever wrote the template: every string that is printed goes through
+``safe_text``. Where it may be long or is shown as text of the server, the filters draw hidden characters as chips.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 import jinja2
 from fastapi import Request
 from fastapi.responses import HTMLResponse
+from markupsafe import Markup, escape
 
 import driftwatch
-from driftwatch.safe_text import safe_text
+from driftwatch.safe_text import has_hidden, safe_text
+from driftwatch.web.pages import times, words
 
 HERE: Final = Path(__file__).parent.parent
 STATIC: Final = HERE / "static"
+THEMES: Final = ("system", "light", "dark")
+THEME_COOKIE: Final = "driftwatch_theme"
+MAX_SHOWN_TEXT: Final = 4_000
+
+#: what a page says after a form was sent; the query names the sentence, it does not carry it
+FLASHES: Final = {
+    "registered": "It is watched now. What the first poll saw is the baseline.",
+    "imported": "Imported.",
+    "checking": "It is being looked at now; reload in a few seconds.",
+    "paused": "Paused. Nothing is polled and nobody is told until you resume.",
+    "resumed": "Resumed. The next poll runs at once.",
+    "deleted": "The server is no longer watched. Its history stays until it is purged.",
+    "saved": "Saved.",
+    "acknowledged": "Acknowledged. The alert stays open until it is accepted or settles.",
+    "accepted": "Accepted. This is the baseline now.",
+}
+
+_CODE: Final = re.compile(r"`([^`]{1,200})`")
+
+
+def chips(text: str | None, size: int = MAX_SHOWN_TEXT) -> Markup:
+    """Text of a server as HTML: hidden characters become chips, what is over ``size`` characters is counted."""
+    if text is None:
+        return Markup("")
+    shown = text[:size]
+    html = Markup("").join(_chip(char) for char in shown) if has_hidden(shown) else escape(shown)
+    return html if len(text) <= size else html + f" … ({len(text) - size} more characters)"
+
+
+def ticks(text: str) -> Markup:
+    """A sentence in which `names` stand in backticks: they become ``<code>``, everything is escaped and made safe."""
+    out: list[Markup] = []
+    for position, piece in enumerate(_CODE.split(text[:MAX_SHOWN_TEXT])):
+        out.append(Markup("<code>{}</code>").format(chips(piece)) if position % 2 else chips(piece))
+    return Markup("").join(out)
+
+
+def _chip(char: str) -> Markup:
+    seen = safe_text(char)
+    return escape(char) if seen == char else Markup('<span class="hidden-char">U+{:04X}</span>').format(ord(char))
+
+
+def _printed(item: Any) -> Any:
+    """What the environment does to every printed expression before it escapes it."""
+    return safe_text(item) if isinstance(item, str) and not isinstance(item, Markup) else item
+
 
 environment: Final = jinja2.Environment(
     loader=jinja2.FileSystemLoader(HERE / "templates"),
@@ -21,15 +75,38 @@ environment: Final = jinja2.Environment(
     undefined=jinja2.StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    finalize=_printed,
 )
-environment.filters["safe_text"] = safe_text
-environment.globals["version"] = driftwatch.__version__
+_FILTERS: Final[dict[str, Callable[..., Any]]] = {
+    "safe_text": safe_text,
+    "chips": chips,
+    "ticks": ticks,
+    "iso": times.iso,
+    "stamp": times.stamp,
+    "ago": times.ago,
+    "age": times.age,
+    "ahead": times.ahead,
+    "clock": times.clock,
+    "day": times.day,
+    "when": times.when,
+    "failure": words.failure,
+    "clients": words.clients,
+    "count": words.count,
+}
+environment.filters.update(_FILTERS)
+environment.globals.update(version=driftwatch.__version__, words=words)
 
 
 def render(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
     """An HTML answer. Templates know ``request``, ``visitor`` (None before signing in) and what the handler gives."""
     context.setdefault("visitor", None)
-    html = environment.get_template(template).render(request=request, **context)
+    chosen = request.cookies.get(THEME_COOKIE)
+    html = environment.get_template(template).render(
+        request=request,
+        theme=chosen if chosen in THEMES else THEMES[0],
+        flash=FLASHES.get(request.query_params.get("done", "")),
+        **context,
+    )
     return HTMLResponse(html, status_code=status)
 
 

@@ -19,7 +19,7 @@ MAX_VALUE: Final = 60
 MAX_DEPTH: Final = 12
 MAX_REF_HOPS: Final = 16
 #: subschemas looked at for one line: a few dozen definitions that refer to each other twice make 2^n paths
-MAX_STEPS: Final = 400
+MAX_STEPS: Final = 120
 
 Schema = Any
 
