@@ -88,6 +88,9 @@ class Settings(BaseSettings):
     classify_timeout_seconds: float = Field(default=10, gt=0, description="Wall limit of one classification.")
     classify_memory_mib: int = Field(default=1024, ge=128, description="Memory limit of the classifier process.")
     summary_hour_utc: int = Field(default=8, ge=0, le=23, description="Hour of the daily summary, UTC.")
+    demo: bool = Field(
+        default=False, description="Play the demo: a server that drifts, and a fake Slack at /demo/slack."
+    )
     log_format: str = Field(
         default="auto", pattern="^(auto|text|json)$", description="auto: text on a terminal, else JSON."
     )

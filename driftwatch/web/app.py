@@ -44,6 +44,11 @@ def create_app(services: Services) -> FastAPI:
     app.include_router(api.router)
     app.include_router(login.router)
     app.include_router(pages.router(services))
+    if services.settings.demo:
+        # late: an installation that plays no demo need not load a fake Slack
+        from driftwatch.testing.fake_slack import FakeSlack
+
+        app.mount("/demo/slack", FakeSlack().app, name="fake-slack")
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_exception_handler(LoginRequiredError, to_login)
     app.add_exception_handler(InputError, refused)
