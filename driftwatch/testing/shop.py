@@ -7,7 +7,8 @@ serves subscriptions/listen. This one promises no announcement, and gives none.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
@@ -120,5 +121,7 @@ class Shop:
 class _Quiet(uvicorn.Server):
     """uvicorn without its own signal handlers: the service decides when the demo ends."""
 
-    def install_signal_handlers(self) -> None:
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
         """Leave signals alone."""
+        yield
