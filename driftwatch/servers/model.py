@@ -50,9 +50,9 @@ class ServerPatch:
     name: str | Unset = UNSET
     headers: Mapping[str, str] | Unset = field(default=UNSET, repr=False)
     interval_seconds: int | Unset = UNSET
-    eras: frozenset[Era] | None | Unset = UNSET
+    eras: frozenset[Era] | Unset | None = UNSET
     tags: tuple[str, ...] | Unset = UNSET
-    owner: str | None | Unset = UNSET
+    owner: str | Unset | None = UNSET
     listen: Listen | Unset = UNSET
     mode: Mode | Unset = UNSET
 
