@@ -1,0 +1,204 @@
+"""The sentences of a message: what changed, how it is proved, what to do, was it announced. Pure.
+
+Voice (pages.md): what happened, to whom it matters, what to do; never blame. Text between backticks is shown as code.
+Everything may hold text from watched servers: each channel makes it safe for itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from driftwatch.history.views import ChangeView, PartView
+
+#: what clients of an era are called in front of people
+CLIENTS: Final[Mapping[str, str]] = {"modern": "2026-07-28", "legacy": "2025-11-25"}
+
+_NOUNS: Final[Mapping[str, tuple[str, str]]] = {
+    "invalid": ("⊘", "invalid definition"),
+    "tool-removed": ("✕", "removal"),
+    "silent-break": ("✕", "breaking change"),
+    "unknown-break": ("✕", "breaking change"),
+    "announced-break": ("✕", "breaking change"),
+    "undecided": ("?", "undecided change"),
+    "less-safe-hint": ("!", "change to a less safe hint"),
+    "silent-output-change": ("✓", "output change"),
+}
+_KINDS: Final[Mapping[str, str]] = {"added": "is new", "removed": "is gone", "restored": "is back"}
+_PARTS: Final[Mapping[str, str]] = {
+    "input": "the arguments changed",
+    "output": "the result changed",
+    "annotations": "the hints changed",
+    "text": "the description changed",
+    "meta": "the metadata changed",
+}
+_LEVELS: Final = ("breaking", "warning", "info", "annotation")
+_SUBJECT: Final = re.compile(r"`([^`]{1,120})`")
+_LONGEST_NAME: Final = 120
+
+
+def headline(line: str, announcement: str | None) -> str:
+    """The title of an alert without its subject, for example ``🔇✕ Silent breaking change``."""
+    glyph, noun = _NOUNS.get(line, ("!", "change"))
+    if announcement == "silent":
+        return f"🔇{glyph} Silent {noun}"
+    if announcement == "announced":
+        return f"▲{glyph} Announced {noun}"
+    return f"◌{glyph} {noun.capitalize()}, announcement unknown"
+
+
+def verdict_glyph(line: str) -> str:
+    """The glyph of a policy line."""
+    return _NOUNS.get(line, ("!", ""))[0]
+
+
+def code(name: str) -> str:
+    """A name as code, shortened where it would drown the sentence."""
+    return f"`{short(name.replace('`', chr(0x2019)))}`"
+
+
+def short(name: str, limit: int = _LONGEST_NAME) -> str:
+    """The text, cut with an ellipsis when it is longer than ``limit`` characters."""
+    return name if len(name) <= limit else name[: limit - 1] + "…"
+
+
+def sentences(change: ChangeView) -> list[str]:
+    """What changed, worst first, each one sentence without its full stop. Never empty."""
+    if change.kind in _KINDS:
+        return [f"{code(change.tool)} {_KINDS[change.kind]}"]
+    findings = sorted((f for p in change.parts for f in p.findings), key=lambda f: _level(f.level))
+    found = list(dict.fromkeys(f.message.rstrip(".") for f in findings if f.message))
+    if found:
+        return found
+    return [_PARTS[p.part] for p in change.parts if p.part in _PARTS] or ["the definition changed"]
+
+
+def _level(level: str) -> int:
+    return _LEVELS.index(level) if level in _LEVELS else len(_LEVELS)
+
+
+def versions(change: ChangeView) -> str:
+    """``v3 → v4``, with words where a side is missing."""
+    old = "absent" if change.from_version is None else f"v{change.from_version}"
+    new = "gone" if change.to_version is None else f"v{change.to_version}"
+    return f"{old} → {new}"
+
+
+def window(start: datetime, end: datetime) -> str:
+    """``between 14:02 and 14:07 UTC``; seconds where the minute is the same, days where the day is not."""
+    start, end = start.astimezone(UTC), end.astimezone(UTC)
+    style = "%d %b %H:%M"
+    if start.date() == end.date():
+        style = "%H:%M:%S" if (end - start).total_seconds() < 120 else "%H:%M"
+    return f"between {start:{style}} and {end:{style}} UTC"
+
+
+def clock(at: datetime) -> str:
+    """``14:07 UTC``."""
+    return f"{at.astimezone(UTC):%H:%M} UTC"
+
+
+def proof(change: ChangeView) -> tuple[str, str | None] | None:
+    """The witness: an introduction and the value as JSON (None when the witness is an absent result)."""
+    part = _proving_part(change)
+    if part is None or part.witness is None:
+        return None
+    holder = "a client" if change.from_version is None else f"a client that cached v{change.from_version}"
+    if part.witness.get("absent"):
+        return f"{holder.capitalize()} refuses a result without structuredContent", None
+    value = json.dumps(part.witness.get("value"), ensure_ascii=False, separators=(",", ":"))
+    if part.part == "input":
+        return f"{holder.capitalize()} may send this, and the server now refuses it:", value
+    return f"{holder.capitalize()} refuses:", value
+
+
+def _proving_part(change: ChangeView) -> PartView | None:
+    worst = change.worst
+    if worst is not None and worst.witness is not None:
+        return worst
+    return next((p for p in change.parts if p.verdict == "breaking" and p.witness is not None), None)
+
+
+def do(change: ChangeView, line: str, owner: str | None) -> str:
+    """What to do now, for the person who got the message."""
+    since = clock(change.window[1])
+    new = f"v{change.to_version}"
+    someone = owner or "the people who run it"
+    if line == "tool-removed":
+        return f"find what calls {code(change.tool)}; clients started before {since} still offer it."
+    if line == "invalid":
+        return f"ask {someone} to repair the definition; clients on the official SDKs refuse it until then."
+    if line == "undecided":
+        return f"compare the two versions and treat {new} as breaking until someone accepts it."
+    if line == "less-safe-hint":
+        return "check approval rules that rely on this hint."
+    if line == "silent-output-change":
+        return f"nothing breaks by this; clients started before {since} do not know {new} yet."
+    part = _proving_part(change)
+    if part is not None and part.part == "input":
+        return f"restart clients started before {since}, so that they send what {new} asks for."
+    field = _field(change)
+    check = f"; check code that reads {code(field)}" if field else ""
+    return f"restart clients started before {since}, so that they read {new}{check}."
+
+
+def _field(change: ChangeView) -> str | None:
+    found = next((f for p in change.parts for f in p.findings if f.level == "breaking"), None)
+    match = _SUBJECT.search(found.message) if found else None
+    return match[1] if match else None
+
+
+def evidence(change: ChangeView) -> str:
+    """Whether it was announced and how we know, in one line that blames nobody."""
+    judgement = change.judgement
+    facts: Mapping[str, Any] = judgement.evidence if judgement else {}
+    restarted = _first_moment(facts.get("restarts"))
+    at = f" at {restarted}" if restarted else ""
+    if change.announcement == "announced":
+        heard = _first_moment(facts.get("notifications"))
+        undeclared = ", although listChanged is not declared" if judgement and judgement.fact == "undeclared" else ""
+        return f"announced: list_changed{f' at {heard}' if heard else ''}{undeclared}"
+    if change.announcement == "silent":
+        reasons = {
+            "restart": f"restarted{at}, no list_changed",
+            "not-declared": "the server declares no listChanged",
+            "cannot-deliver": "the server declares listChanged, but we found no stream that could carry it",
+            "not-delivered": "no list_changed arrived on our live, acknowledged subscription",
+        }
+        return f"not announced: {reasons.get(change.announcement_reason or '', 'no list_changed arrived')}"
+    restart = f" (restarted{at})" if judgement and judgement.fact == "restarted" else ""
+    return f"we could not hear whether it was announced{restart}"
+
+
+def _first_moment(values: Any) -> str | None:
+    """The first time in a piece of stored evidence (seconds or ISO 8601, alone or under ``at``), as ``14:04``."""
+    first = next(iter(values), None) if isinstance(values, (list, tuple)) else None
+    if isinstance(first, Mapping):
+        first = first.get("at")
+    if isinstance(first, str):
+        first = datetime.fromisoformat(first)
+    elif isinstance(first, (int, float)):
+        first = datetime.fromtimestamp(first, tz=UTC)
+    return f"{first.astimezone(UTC):%H:%M}" if isinstance(first, datetime) else None
+
+
+def server_version(change: ChangeView) -> str | None:
+    """``version still 2.3.1`` when the server's own version did not move with the change."""
+    if not change.facts.get("version_not_bumped"):
+        return None
+    version = change.facts.get("server_version")
+    return f"version still {short(str(version), 40)}" if version else "version not bumped"
+
+
+def seen_by(eras: Iterable[str]) -> str:
+    """``seen by 2026-07-28 and 2025-11-25 clients``."""
+    names = [CLIENTS[era] for era in CLIENTS if era in set(eras)]
+    return f"seen by {' and '.join(names)} clients" if names else "seen by every client"
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 tool``, ``13 tools``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
