@@ -1,4 +1,4 @@
-"""The house keeps its plan: the story names the folders, pure rooms stay pure, nothing names a registry or a machine."""
+"""The house keeps its plan: the story names the folders, pure rooms stay pure, no registry or machine is named."""
 
 from __future__ import annotations
 

@@ -1,0 +1,64 @@
+"""Documents cannot drift from the program: settings, README's commands, decisions."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from driftwatch.settings import Settings
+
+REPOSITORY = Path(__file__).parents[2]
+SETTINGS = REPOSITORY / "docs" / "settings.md"
+
+
+def shown(default: object) -> str:
+    """A default as the page shows it."""
+    if default in (None, ()):
+        return "unset"
+    if isinstance(default, tuple):
+        return f"`{','.join(str(part) for part in default)}`"
+    return f"`{default}`"
+
+
+def settings_table() -> str:
+    """The table of all settings, from the class itself."""
+    rows = ["| variable | default | meaning |", "|---|---|---|"]
+    for name, field in Settings.model_fields.items():
+        default = "per user, see below" if name == "home" else shown(field.get_default(call_default_factory=False))
+        rows.append(f"| `DRIFTWATCH_{name.upper()}` | {default} | {field.description} |")
+    return "\n".join(rows)
+
+
+def test_the_settings_page_lists_every_setting_with_its_default() -> None:
+    assert settings_table() in SETTINGS.read_text(), "docs/settings.md is not current: paste the table below\n" + (
+        settings_table()
+    )
+
+
+def test_every_setting_says_what_it_means() -> None:
+    assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+def test_links_of_the_documents_lead_somewhere() -> None:
+    missing = []
+    for page in [REPOSITORY / "README.md", REPOSITORY / "CHANGELOG.md", *(REPOSITORY / "docs").rglob("*.md")]:
+        targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
+        missing += [f"{page.name} -> {t}" for t in targets if "://" not in t and not (page.parent / t).exists()]
+    assert missing == []
+
+
+def test_every_decision_is_listed() -> None:
+    adr = REPOSITORY / "docs" / "adr"
+    index = (adr / "README.md").read_text()
+    assert [page.name for page in adr.glob("0*.md") if page.name not in index] == []
+
+
+def test_nobody_is_told_to_install_the_unrelated_package() -> None:
+    pages = [REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")]
+    assert [page.name for page in pages if re.search(r"install (?:-\S+ )*driftwatch(?!-mcp)\b", page.read_text())] == []
+
+
+def test_readme_names_only_targets_that_the_makefile_has() -> None:
+    makefile = (REPOSITORY / "Makefile").read_text()
+    named = set(re.findall(r"`?\bmake ([a-z]+)`?", (REPOSITORY / "README.md").read_text()))
+    assert {target for target in named if not re.search(rf"^{target}:", makefile, re.MULTILINE)} == set()
