@@ -25,7 +25,7 @@ _VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?")
 _TAG = re.compile(r"[\w.:/-]{1,64}")
 #: headers that belong to the protocol or to the connection
 _OURS: Final = frozenset(
-    [
+    {
         "accept",
         "accept-encoding",
         "connection",
@@ -42,7 +42,7 @@ _OURS: Final = frozenset(
         "trailer",
         "transfer-encoding",
         "upgrade",
-    ]
+    }
 )
 
 
