@@ -5,11 +5,14 @@ from __future__ import annotations
 import ipaddress
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import platformdirs
-from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+
+from driftwatch.errors import SettingsError
 
 
 def default_home() -> Path:
@@ -22,7 +25,7 @@ def default_home() -> Path:
 class Settings(BaseSettings):
     """All of driftwatch's settings. Durations are seconds unless the name says otherwise."""
 
-    model_config = SettingsConfigDict(env_prefix="DRIFTWATCH_", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="DRIFTWATCH_", env_ignore_empty=True, extra="ignore", frozen=True)
 
     home: Path = Field(
         default_factory=default_home, description="Data directory: embedded Postgres, keys, admin token."
@@ -113,7 +116,53 @@ class Settings(BaseSettings):
                 ipaddress.ip_network(entry, strict=False)
         return value
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment, then the files it names."""
+        return init_settings, env_settings, _SecretFiles(settings_cls)
+
     @property
     def public_url(self) -> str:
         """Base of links in messages, without a trailing slash."""
         return (self.base_url or f"http://{self.host}:{self.port}").rstrip("/")
+
+
+class _SecretFiles(PydanticBaseSettingsSource):
+    """For every secret setting X, the content of the file that ``DRIFTWATCH_X_FILE`` names."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        """See pydantic-settings."""
+        name = f"DRIFTWATCH_{field_name.upper()}_FILE"
+        if field.annotation != SecretStr | None or name not in os.environ:
+            return None, field_name, False
+        try:
+            return Path(os.environ[name]).read_text().strip(), field_name, False
+        except OSError as error:
+            raise SettingsError(f"{name}: {error.strerror}", hint="Name a file that this user can read.") from error
+
+    def __call__(self) -> dict[str, Any]:
+        """See pydantic-settings."""
+        fields = self.settings_cls.model_fields.items()
+        values = {name: self.get_field_value(field, name)[0] for name, field in fields}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+def load_settings(**given: Any) -> Settings:
+    """The settings of this process; ``given`` ones (command line options) go before the environment.
+
+    Raises:
+        SettingsError: a value cannot be used. It is not quoted: it may be a secret.
+    """
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        name = "_".join(str(part) for part in first["loc"][:1]).upper()
+        raise SettingsError(f"DRIFTWATCH_{name}: {first['msg']}", hint="See docs/settings.md.") from None

@@ -117,11 +117,15 @@ class EmbeddedPostgres:
 
     @property
     def running(self) -> bool:
-        """False when we own the server and it has ended; an attached one is assumed to run."""
-        return not self.owner or (self._process is not None and self._process.poll() is None)
+        """False when the server we own has ended, or the one we are attached to answers no more."""
+        if not self.owner:
+            return self._accepts_connections()
+        return self._process is not None and self._process.poll() is None
 
     def start(self, *, timeout: float = 300) -> None:
         """Start the server, or attach to the one another process owns. Returns when it accepts connections.
+
+        Calling it again starts a server that ended, or takes over one whose owner ended.
 
         Args:
             timeout: seconds to wait; recovery after a crash can take long.
@@ -131,7 +135,7 @@ class EmbeddedPostgres:
         """
         self._make_home()
         deadline = time.monotonic() + timeout
-        while not self._take_lock():
+        while not (self.owner or self._take_lock()):
             if self._accepts_connections():
                 return
             if time.monotonic() > deadline:

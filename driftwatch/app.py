@@ -1,0 +1,188 @@
+"""What every role works with, and the composition of roles to one process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from socket import socket
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from driftwatch.db.clock import DatabaseClock
+from driftwatch.db.embedded import EmbeddedPostgres
+from driftwatch.db.engine import Database
+from driftwatch.db.installation import check_key
+from driftwatch.db.migrate import upgrade
+from driftwatch.servers.secrets import SecretBox, open_box
+from driftwatch.settings import Settings
+from driftwatch.supervisor import Role, Supervisor
+from driftwatch.telemetry import Health
+from driftwatch.web.server import WebServer, bind
+from driftwatch.wire.client import WireClient
+
+if TYPE_CHECKING:
+    from driftwatch.scheduler.sandbox import Sandbox
+
+log = structlog.get_logger(__name__)
+
+#: how often the embedded Postgres is looked after
+POSTGRES_CHECK_SECONDS: Final = 1.0
+
+
+class RoleName(StrEnum):
+    """What a process can do; any number of processes may do each."""
+
+    WEB = "web"
+    SCHEDULER = "scheduler"
+    WORKER = "worker"
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What is shared by all roles of a process. ``postgres`` is None with an external database."""
+
+    settings: Settings
+    db: Database
+    clock: DatabaseClock
+    wire: WireClient
+    secrets: SecretBox
+    sandbox: Sandbox
+    health: Health = field(default_factory=Health)
+    postgres: EmbeddedPostgres | None = None
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[tuple[str, EmbeddedPostgres | None]]:
+    """The URL of a migrated database: the external one of the settings, or the embedded one of the home.
+
+    Call it on the main thread: the embedded Postgres ends with the thread that started it.
+
+    Raises:
+        DatabaseError: Postgres cannot be started or reached, or cannot be migrated.
+    """
+    if settings.database_url is not None:
+        url = settings.database_url.get_secret_value()
+        await asyncio.to_thread(upgrade, url)
+        yield url, None
+        return
+    async with EmbeddedPostgres(settings.home, settings.pg_bin) as postgres:
+        await asyncio.to_thread(upgrade, postgres.url)
+        yield postgres.url, postgres
+
+
+@asynccontextmanager
+async def build_services(settings: Settings) -> AsyncIterator[Services]:
+    """Everything a role needs, closed in reverse order; the embedded Postgres stops last.
+
+    Raises:
+        DatabaseError: see :func:`open_database`.
+        SettingsError: the secret key is missing, unusable, or not this database's.
+    """
+    from driftwatch.scheduler.sandbox import Sandbox
+
+    async with contextlib.AsyncExitStack() as stack:
+        url, postgres = await stack.enter_async_context(open_database(settings))
+        secrets = open_box(settings)
+        db = Database(url)
+        stack.push_async_callback(db.dispose)
+        async with db.transaction() as session:
+            await check_key(session, secrets)
+        clock = DatabaseClock(db)
+        await clock.refresh()
+        wire = await stack.enter_async_context(WireClient(settings, clock))
+        sandbox = Sandbox(settings)
+        yield Services(
+            settings=settings, db=db, clock=clock, wire=wire, secrets=secrets, sandbox=sandbox, postgres=postgres
+        )
+
+
+def compose(services: Services, names: Collection[RoleName], listener: socket | None = None) -> list[Role]:
+    """The roles to supervise, in the order in which they stop: first what takes work in, last what all rely on.
+
+    ``listener`` is the web role's socket when it was bound already.
+    """
+    roles = []
+    if RoleName.WEB in names:
+        from driftwatch.web.app import create_app
+
+        server = WebServer(create_app(services), services.settings, listener)
+        roles.append(Role("web", server.run, server.stop))
+    if RoleName.SCHEDULER in names:
+        from driftwatch.scheduler.tick import run_scheduler
+
+        roles.append(Role("scheduler", lambda: run_scheduler(services)))
+    if RoleName.WORKER in names:
+        from driftwatch.scheduler.jobs import run_worker
+
+        roles.append(Role("worker", lambda: run_worker(services)))
+    roles.append(Role("clock", services.clock.run))
+    if services.postgres is not None:
+        postgres = services.postgres
+        roles.append(Role("postgres", lambda: keep_running(postgres)))
+    return roles
+
+
+async def keep_running(postgres: EmbeddedPostgres) -> None:
+    """Start the embedded Postgres again when it ended; take it over when the process that owned it ended."""
+    while True:
+        await asyncio.sleep(POSTGRES_CHECK_SECONDS)
+        if not postgres.running:
+            log.warning("the embedded Postgres ended and is started again")
+            postgres.start()
+
+
+async def run(
+    settings: Settings,
+    names: Collection[RoleName] = tuple(RoleName),
+    *,
+    started: Callable[[Services], Awaitable[None]] | None = None,
+    extra: Callable[[Services], list[Role]] | None = None,
+) -> None:
+    """Run roles until SIGINT or SIGTERM, then stop them; a second SIGINT or SIGTERM ends the process at once.
+
+    Args:
+        settings: of this process.
+        names: which roles.
+        started: awaited once everything is ready to begin, before the roles do.
+        extra: more roles, stopped first (the demo).
+
+    Raises:
+        DatabaseError, SettingsError: the process cannot start.
+    """
+    stop = asyncio.Event()
+    with _stopped_by_signals(stop), contextlib.ExitStack() as sockets:
+        listener = None
+        if RoleName.WEB in names:
+            listener = sockets.enter_context(bind(settings.host, settings.port))
+            settings = settings.model_copy(update={"port": listener.getsockname()[1]})
+        async with build_services(settings) as services:
+            if started is not None:
+                await started(services)
+            roles = [*(extra(services) if extra is not None else ()), *compose(services, names, listener)]
+            if not stop.is_set():
+                await Supervisor(services.health).run(roles, stop)
+
+
+@contextlib.contextmanager
+def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+
+    def first() -> None:
+        stop.set()
+        for number in signals:
+            loop.remove_signal_handler(number)  # so that the second one has its usual effect
+
+    for number in signals:
+        loop.add_signal_handler(number, first)
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)

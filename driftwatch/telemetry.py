@@ -1,0 +1,165 @@
+"""What a process says about itself: log lines, metrics, readiness."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import sys
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, PlatformCollector, ProcessCollector
+from pydantic import SecretBytes, SecretStr
+from sqlalchemy import text
+
+from driftwatch.safe_text import safe_text
+
+if TYPE_CHECKING:
+    from driftwatch.app import Services
+
+#: every metric of driftwatch; /metrics shows this registry and no other
+REGISTRY: Final = CollectorRegistry()
+ProcessCollector(registry=REGISTRY)
+PlatformCollector(registry=REGISTRY)
+ROLE_UP: Final = Gauge("driftwatch_role_up", "1 while the role runs in this process.", ["role"], registry=REGISTRY)
+ROLE_RESTARTS: Final = Counter(
+    "driftwatch_role_restarts", "How often a role ended and was started again.", ["role"], registry=REGISTRY
+)
+
+DATABASE_SECONDS: Final = 2.0
+#: libraries that report every step they take; their warnings are wanted, their chatter is not
+CHATTY: Final = (
+    "alembic",
+    "apscheduler",
+    "procrastinate",
+    "uvicorn",
+    "httpx2",
+    "httpcore2",
+    "mcp",
+    "slack_sdk",
+    "asyncio",
+)
+#: names of values that are never written, whatever they are
+SECRET_NAME: Final = re.compile(r"token|secret|password|authorization|cookie|headers|webhook", re.IGNORECASE)
+#: secrets that may hide inside other text: our tokens, bearer tokens, login links, Slack webhooks, passwords in URLs
+SECRET_TEXT: Final = re.compile(
+    r"dw_[\w-]{16,}|(?<=bearer )[\w.~+/=-]+|(?<=/login/)[\w-]{16,}|(?<=/services/)[\w/]+|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)",
+    re.IGNORECASE,
+)
+HIDDEN: Final = "[hidden]"
+
+
+def without_secrets(value: str) -> str:
+    """The text with everything in it that looks like a secret of ours replaced."""
+    return SECRET_TEXT.sub(HIDDEN, value)
+
+
+def _clean(name: str, value: Any) -> Any:
+    if isinstance(value, SecretStr | SecretBytes) or (
+        SECRET_NAME.search(name) and isinstance(value, str | bytes | dict)
+    ):
+        return HIDDEN
+    if isinstance(value, str):
+        return safe_text(without_secrets(value))
+    if isinstance(value, Mapping):
+        return {key: _clean(str(key), item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(name, item) for item in value]
+    return value
+
+
+def clean_event(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """A structlog processor: no secrets, and no control or direction characters from servers."""
+    return {name: _clean(name, value) for name, value in event.items()}
+
+
+def configure_logging(log_format: str, stream: TextIO | None = None) -> None:
+    """Send every log line, our own and the libraries', through one formatter to ``stream`` (default: stderr).
+
+    Args:
+        log_format: ``text``, ``json``, or ``auto``: text on a terminal, else JSON.
+        stream: where lines go.
+    """
+    target = sys.stderr if stream is None else stream
+    as_text = log_format == "text" or (log_format == "auto" and target.isatty())
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="%H:%M:%S" if as_text else "iso", utc=not as_text),
+        structlog.processors.format_exc_info,
+    ]
+    renderer: structlog.typing.Processor = (
+        structlog.dev.ConsoleRenderer(colors=target.isatty()) if as_text else structlog.processors.JSONRenderer()
+    )
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(target)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[*shared],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, clean_event, renderer],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.INFO)
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+class Health:
+    """What the roles of this process say about themselves. A probe answers None, or words for what is wrong."""
+
+    def __init__(self) -> None:
+        self._probes: dict[str, Callable[[], str | None]] = {}
+
+    def watch(self, name: str, probe: Callable[[], str | None]) -> None:
+        """Ask ``probe`` whenever readiness is asked; a later one of the same name replaces it."""
+        self._probes[name] = probe
+
+    def problems(self) -> dict[str, str | None]:
+        """Every probe's answer now."""
+        return {name: probe() for name, probe in self._probes.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether the roles of a process can work; ``checks`` maps each one to None or to what is wrong."""
+
+    checks: Mapping[str, str | None]
+
+    @property
+    def ready(self) -> bool:
+        """True when nothing is wrong."""
+        return not any(self.checks.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """The body of /readyz."""
+        return {
+            "status": "ready" if self.ready else "not-ready",
+            "checks": {name: problem or "ok" for name, problem in self.checks.items()},
+        }
+
+
+async def readiness(services: Services) -> Readiness:
+    """Ask the database and every role of this process."""
+    return Readiness({"database": await _database_problem(services), **services.health.problems()})
+
+
+async def _database_problem(services: Services) -> str | None:
+    try:
+        async with asyncio.timeout(DATABASE_SECONDS), services.db.engine.connect() as connection:
+            await connection.execute(text("SELECT 1"))
+    except TimeoutError:
+        return f"did not answer within {DATABASE_SECONDS:.0f} s"
+    except Exception as error:  # whatever the driver raises: the answer is that it cannot be used
+        return without_secrets(f"{type(error).__name__}: {error}".splitlines()[0])
+    return None

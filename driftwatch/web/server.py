@@ -1,0 +1,87 @@
+"""The web role's listening socket and the HTTP server behind it."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import socket
+from collections.abc import Iterator
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from driftwatch.errors import SettingsError
+from driftwatch.settings import Settings
+
+GRACE_SECONDS: Final = 5
+
+
+def is_loopback(host: str) -> bool:
+    """True when every address that ``host`` stands for is this machine only."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise SettingsError(f"cannot listen on {host}: {error.strerror}", hint="Check DRIFTWATCH_HOST.") from error
+    return all(ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in found)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket, bound before anything else is started.
+
+    Raises:
+        SettingsError: the address is taken, or not ours.
+    """
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        return socket.create_server((address[0], address[1]), family=family, backlog=1024)
+    except OSError as error:
+        raise SettingsError(
+            f"cannot listen on {host} port {port}: {error.strerror}",
+            hint="Another driftwatch may be running; choose another --port.",
+        ) from error
+
+
+class _Server(uvicorn.Server):
+    """Leaves the process's signals alone: they belong to all roles."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+class WebServer:
+    """Serves an ASGI application until asked to stop: no new connections, open requests get a few seconds."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, listener: socket.socket | None = None) -> None:
+        self._app = app
+        self._settings = settings
+        self._listener = listener
+        self._server: _Server | None = None
+
+    async def run(self) -> None:
+        """Serve; a later run binds anew, because the server closes its socket.
+
+        Raises:
+            SettingsError: see :func:`bind`.
+        """
+        listener = self._listener or bind(self._settings.host, self._settings.port)
+        self._listener = None
+        config = uvicorn.Config(
+            self._app,
+            log_config=None,
+            access_log=False,  # request lines hold login links
+            lifespan="off",
+            ws="none",
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )
+        self._server = _Server(config)
+        with listener:
+            await self._server.serve(sockets=[listener])
+
+    def stop(self) -> None:
+        """Ask :meth:`run` to end."""
+        if self._server is not None:
+            self._server.should_exit = True
