@@ -42,7 +42,8 @@ class ToolDefinition:
     """One tool as listed.
 
     ``verbatim``: the bytes the server sent. ``canonical``: RFC 8785 order, digits kept where a double would change
-    them (``canon_algo`` 2 then, else 1). ``sha256`` is of ``canonical``. ``part_shas``: sha256 of each present part's
+    them (``canon_algo`` 2 then, else 1; 0 when the bytes cannot be read or several bodies share one name: ``invalid``
+    says which). ``sha256`` is of ``canonical``. ``part_shas``: sha256 of each present part's
     canonical form (hex). ``semantic_shas``: digest of what the input and output schemas accept, blind to annotations
     and to order where order means nothing (hex; absent schema: None).
     """
@@ -58,7 +59,11 @@ class ToolDefinition:
     findings: tuple[ConformanceFinding, ...] = ()
 
     def parsed(self) -> Any:
-        """The definition as Python values: integers exact, other numbers float or (where a float would lie) Decimal."""
+        """The definition as Python values: integers exact, other numbers float or (where a float would lie) Decimal.
+
+        Raises:
+            CaptureError: ``canon_algo`` is 0 and the bytes are no readable JSON.
+        """
         from driftwatch.capture.canonical import parse
 
         return parse(self.canonical)
@@ -66,7 +71,7 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A whole tool list. ``fingerprint`` is independent of order and equal iff all definitions are equal."""
+    """A whole tool list. ``fingerprint`` is independent of order; equal iff all definitions and findings are equal."""
 
     tools: Mapping[str, ToolDefinition]
     fingerprint: bytes
