@@ -1,0 +1,215 @@
+"""JSON-RPC messages as bytes: what we send, and as much of the answer as a poll needs. Pure.
+
+Tools are never parsed here. A result stays the bytes the server sent.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from driftwatch.safe_text import safe_text
+from driftwatch.wire.errors import BadJsonError, BadResultError, NotMcpError, TooDeepError
+
+MAX_DEPTH: Final = 64
+MAX_NODES: Final = 200_000
+_LIST_CHANGED: Final = b'"notifications/tools/list_changed"'
+METHOD_NOT_FOUND: Final = -32601
+INTERNAL_ERROR: Final = -32603
+
+_STRUCTURE = b'"[]{},'
+_NOT_STRUCTURE = bytes(set(range(256)) - set(_STRUCTURE))
+_ESCAPE = re.compile(rb"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)
+_MASK = b"\xff\xfe"  # can occur in no valid UTF-8
+_MASKED = re.compile(re.escape(_MASK) + rb"([0-9a-fA-F]{4})")
+
+
+Parts = TypeVar("Parts", bound=msgspec.Struct)
+
+
+class Message(msgspec.Struct):
+    """One JSON-RPC message, its members still bytes (empty: absent)."""
+
+    id: msgspec.Raw = msgspec.Raw()
+    method: msgspec.Raw = msgspec.Raw()
+    result: msgspec.Raw = msgspec.Raw()
+    error: msgspec.Raw = msgspec.Raw()
+
+    def is_list_changed(self) -> bool:
+        """True for the notification that the tool list changed."""
+        return bytes(self.method) == _LIST_CHANGED and not bytes(self.id)
+
+    def error_object(self) -> bytes:
+        """The error, empty when there is none (some servers send ``"error": null`` beside a result)."""
+        error = bytes(self.error)
+        return b"" if error == b"null" else error
+
+
+@dataclass(frozen=True, slots=True)
+class RpcFailure:
+    """A JSON-RPC error as the server sent it; ``message`` is safe to show, ``data`` is whatever it was."""
+
+    code: int
+    message: str
+    data: Any = None
+
+
+def request(method: str, params: Mapping[str, Any], request_id: int) -> bytes:
+    """A JSON-RPC request."""
+    return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+
+
+def notification(method: str) -> bytes:
+    """A JSON-RPC notification without parameters."""
+    return msgspec.json.encode({"jsonrpc": "2.0", "method": method})
+
+
+def read_messages(body: bytes) -> list[Message]:
+    """The messages in a body: one object, or an array of them (batches existed until 2025-06-18).
+
+    Raises BadJsonError, TooDeepError (deeper than 64, or over 200 000 values), NotMcpError for JSON that is neither.
+    """
+    check_shape(body)
+    first = body.lstrip(b" \t\r\n")[:1]
+    if not first:
+        raise NotMcpError("The answer is empty.")
+    try:
+        return split_list(body, Message) if first == b"[" else [split(body, Message)]
+    except BadResultError:
+        raise NotMcpError("The answer is JSON, but no JSON-RPC message.") from None
+
+
+def split(body: bytes | msgspec.Raw, shape: type[Parts]) -> Parts:
+    """An object taken apart into the members ``shape`` names (all msgspec.Raw), each the bytes that were sent.
+
+    Raises BadJsonError when it is no JSON, BadResultError when it is JSON of another shape.
+    """
+    decoded, masked = _decode(bytes(body), shape)
+    parts: Parts = decoded
+    return _unmasked(parts) if masked else parts
+
+
+def split_list(body: bytes | msgspec.Raw, shape: type[Parts]) -> list[Parts]:
+    """Like ``split``, for an array of such objects."""
+    items, masked = _decode(bytes(body), list[shape])  # type: ignore[valid-type]  # a run-time type for msgspec
+    return [_unmasked(item) for item in items] if masked else items
+
+
+def split_array(body: bytes | msgspec.Raw) -> list[bytes]:
+    """The entries of an array, each verbatim. Raises as ``split`` does."""
+    items, masked = _decode(bytes(body), list[msgspec.Raw])
+    return [_unmask(bytes(item)) for item in items] if masked else [bytes(item) for item in items]
+
+
+def value(body: bytes | msgspec.Raw) -> Any:
+    """The Python value of a small piece, such as a cursor or serverInfo. Raises BadJsonError, TooDeepError."""
+    raw = bytes(body)
+    try:
+        return msgspec.json.decode(raw)
+    except RecursionError:
+        raise TooDeepError(f"The JSON is nested deeper than {MAX_DEPTH}.") from None
+    except msgspec.DecodeError as error:
+        if _surrogates(raw):
+            return _lenient(raw)
+        raise BadJsonError(_malformed(error)) from None
+
+
+def failure(error: bytes | msgspec.Raw) -> RpcFailure:
+    """A JSON-RPC error object, whatever its shape really is."""
+    fields = value(error)
+    if not isinstance(fields, dict):
+        return RpcFailure(0, shown(str(fields)))
+    code = fields.get("code")
+    number = code if isinstance(code, int) and not isinstance(code, bool) else 0
+    return RpcFailure(number, shown(str(fields.get("message", ""))), fields.get("data"))
+
+
+def shown(text: str) -> str:
+    """Server text for an error message: one line, safe, short."""
+    return safe_text(text[:300], keep_newlines=False)
+
+
+def check_shape(body: bytes) -> None:
+    """Raises TooDeepError over 64 levels or 200 000 values. Costs no parse: strings out, then pairs of brackets.
+
+    What is no JSON passes; the parser will say so.
+    """
+    skeleton = _skeleton(body)
+    nodes = skeleton.count(b",") + skeleton.count(b"[") + skeleton.count(b"{") + 1
+    if nodes > MAX_NODES:
+        raise TooDeepError(f"The JSON holds more than {MAX_NODES} values.")
+    brackets = skeleton.translate(None, b",")
+    for _ in range(MAX_DEPTH):
+        if not brackets:
+            return
+        brackets = brackets.replace(b"{}", b"").replace(b"[]", b"")
+    if b"{}" in brackets or b"[]" in brackets:
+        raise TooDeepError(f"The JSON is nested deeper than {MAX_DEPTH}.")
+
+
+def _skeleton(body: bytes) -> bytes:
+    """Brackets and commas outside strings."""
+    if b"\\" in body:
+        body = body.replace(b"\\\\", b"").replace(b'\\"', b"")
+    outside = body.translate(None, _NOT_STRUCTURE).split(b'"')[::2]
+    return b"".join(outside)
+
+
+def _decode(body: bytes, shape: type[Any]) -> tuple[Any, bool]:
+    """The value and whether it is masked: msgspec refuses lone surrogates, which must not cost the whole list."""
+    try:
+        return msgspec.json.decode(body, type=shape), False
+    except RecursionError:
+        raise TooDeepError(f"The JSON is nested deeper than {MAX_DEPTH}.") from None
+    except msgspec.ValidationError as error:
+        raise BadResultError(f"The answer has an unexpected shape: {shown(str(error))}") from None
+    except msgspec.DecodeError as error:
+        if not _surrogates(body):
+            raise BadJsonError(_malformed(error)) from None
+    try:
+        return msgspec.json.decode(_ESCAPE.sub(_mask, body), type=shape), True
+    except msgspec.ValidationError as error:
+        raise BadResultError(f"The answer has an unexpected shape: {shown(str(error))}") from None
+    except msgspec.DecodeError as error:
+        raise BadJsonError(_malformed(error)) from None
+
+
+def _surrogates(body: bytes) -> bool:
+    """True when the body is UTF-8 text with surrogate escapes, so masking them can be undone."""
+    if b"\\ud" not in body and b"\\uD" not in body:
+        return False
+    return _MASK not in body
+
+
+def _mask(match: re.Match[bytes]) -> bytes:
+    return _MASK + match[1] if match[1] else match[0]
+
+
+def _unmask(piece: bytes) -> bytes:
+    return _MASKED.sub(rb"\\u\1", piece)
+
+
+def _unmasked(parts: Parts) -> Parts:
+    for name in parts.__struct_fields__:
+        setattr(parts, name, msgspec.Raw(_unmask(bytes(getattr(parts, name)))))
+    return parts
+
+
+def _lenient(raw: bytes) -> Any:
+    try:
+        return json.loads(raw, parse_constant=_no_constant)
+    except ValueError as error:
+        raise BadJsonError(_malformed(error)) from None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _malformed(error: Exception) -> str:
+    return f"The answer is malformed JSON: {shown(str(error))}"
