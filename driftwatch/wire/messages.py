@@ -24,6 +24,7 @@ INTERNAL_ERROR: Final = -32603
 
 _STRUCTURE = b'"[]{},'
 _NOT_STRUCTURE = bytes(set(range(256)) - set(_STRUCTURE))
+_AS_ARRAYS = bytes.maketrans(b"{}", b"[]")
 _ESCAPE = re.compile(rb"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)
 _MASK = b"\xff\xfe"  # can occur in no valid UTF-8
 _MASKED = re.compile(re.escape(_MASK) + rb"([0-9a-fA-F]{4})")
@@ -135,20 +136,20 @@ def shown(text: str) -> str:
 
 
 def check_shape(body: bytes) -> None:
-    """Raises TooDeepError over 64 levels or 200 000 values. Costs no parse: strings out, then pairs of brackets.
+    """Raises TooDeepError over 64 levels or 200 000 values; what is no JSON passes, the parser will say so.
 
-    What is no JSON passes; the parser will say so.
+    Costs no parse: strings go, then the innermost pairs of brackets, level by level.
     """
     skeleton = _skeleton(body)
     nodes = skeleton.count(b",") + skeleton.count(b"[") + skeleton.count(b"{") + 1
     if nodes > MAX_NODES:
         raise TooDeepError(f"The JSON holds more than {MAX_NODES} values.")
-    brackets = skeleton.translate(None, b",")
+    brackets = skeleton.translate(_AS_ARRAYS, b",")
     for _ in range(MAX_DEPTH):
         if not brackets:
             return
-        brackets = brackets.replace(b"{}", b"").replace(b"[]", b"")
-    if b"{}" in brackets or b"[]" in brackets:
+        brackets = brackets.replace(b"[]", b"")
+    if b"[]" in brackets:
         raise TooDeepError(f"The JSON is nested deeper than {MAX_DEPTH}.")
 
 

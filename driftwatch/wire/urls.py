@@ -44,8 +44,8 @@ def checked_url(text: str) -> httpx2.URL:
     if authority is None or "@" in authority[1] or url.userinfo:
         raise BadTargetError("The URL has a user name or no host; put credentials into headers.")
     _check_host(url.raw_host.decode("ascii"))
-    if _port(url) in _BLOCKED_PORTS:
-        raise BadTargetError(f"Port {_port(url)} belongs to another protocol.")
+    if _port(url) in _BLOCKED_PORTS or not 0 < _port(url) < 65536:
+        raise BadTargetError(f"Port {_port(url)} does not exist or belongs to another protocol.")
     return url
 
 
