@@ -1,0 +1,57 @@
+"""What an era detection found becomes profiles: every era found (or chosen) is watched."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from driftwatch.servers import store
+from driftwatch.wire.eras import Detection
+from driftwatch.wire.errors import EndpointNotFoundError, NotMcpError
+from driftwatch.wire.facts import Era
+
+#: answers that say an era is not there; everything else says that we could not know
+_ABSENT: Final = (NotMcpError, EndpointNotFoundError)
+
+
+async def keep(session: AsyncSession, server_id: int, detection: Detection) -> list[int]:
+    """Store what was found; open profiles for eras that are not watched yet. Answers the new profiles' ids.
+
+    A profile that was opened before the server could be reached, and whose era turned out not to be spoken, closes.
+    One that was ever seen stays: that its era is gone is what people want to hear.
+    """
+    server = await store.get_server(session, server_id, lock=True)
+    await store.save_detection(session, server_id, as_json(detection))
+    watched = await store.watched_profiles(session, server_id)
+    wrong = [
+        state.profile_id
+        for profile, state in watched
+        if state.last_complete_sent_at is None and isinstance(detection.problems.get(Era(profile.era)), _ABSENT)
+    ]
+    await store.close_profiles(session, wrong)
+    wanted = detection.found.keys() if server.eras is None else detection.found.keys() & set(server.eras)
+    credential = await store.credential_of(session, server_id)
+    opened = [
+        await store.open_profile(session, server, era, credential_id=None if credential is None else credential.id)
+        for era in sorted(wanted - {Era(profile.era) for profile, _ in watched})
+    ]
+    if server.state != "active":
+        await store.make_not_due(session, server_id)
+    return opened
+
+
+def as_json(detection: Detection) -> dict[str, Any]:
+    """{found: {era: {protocol_version, server_info, capabilities, instructions}}, problems: {era: {code, message}}}."""
+    return {
+        "found": {
+            era: {
+                "protocol_version": facts.protocol_version,
+                "server_info": facts.server_info and dict(facts.server_info),
+                "capabilities": dict(facts.capabilities),
+                "instructions": facts.instructions,
+            }
+            for era, facts in detection.found.items()
+        },
+        "problems": {era: {"code": e.code, "message": e.message} for era, e in detection.problems.items()},
+    }
