@@ -33,6 +33,7 @@ class Database:
             pool_size=pool_size,
             max_overflow=pool_size,
             pool_pre_ping=True,
+            hide_parameters=True,  # an error message is logged; secrets and server bytes are not
             connect_args={"options": f"-csearch_path={SEARCH_PATH}", "application_name": application_name},
         )
 
