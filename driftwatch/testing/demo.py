@@ -21,7 +21,7 @@ from driftwatch.alerts import read as alerts_read
 from driftwatch.history import read as history_read
 from driftwatch.history.views import ChangeView
 from driftwatch.safe_text import safe_text
-from driftwatch.servers import register
+from driftwatch.servers import changes, register
 from driftwatch.servers import store as servers_store
 from driftwatch.servers.model import ServerSpec
 from driftwatch.settings import Settings
@@ -114,7 +114,7 @@ class Demo:
         finally:
             if server_id is not None:
                 # without the demo nobody serves the shop, and nobody wants to hear about that
-                await register.pause(self.services, server_id, actor=ACTOR)
+                await changes.pause(self.services, server_id, actor=ACTOR)
             serving.cancel()
 
     async def _register(self) -> int:
@@ -122,7 +122,7 @@ class Demo:
             known = await servers_store.server_named(session, NAME)
         if known is not None and known.id is not None:
             self.progress.save(self.file)
-            await register.resume(self.services, known.id, actor=ACTOR)
+            await changes.resume(self.services, known.id, actor=ACTOR)
             self.say(f'demo server "{NAME}" is open again, at step {self.progress.step} of {len(STEPS)}')
             return known.id
         spec = ServerSpec(url=self.shop.url, name=NAME, owner="payments", tags=("demo",), interval_seconds=POLL_SECONDS)

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from driftwatch.alerts.views import AlertView, DecisionView
 from driftwatch.errors import WireError
-from driftwatch.history.views import ChangeView, PartView
+from driftwatch.history.views import ChangeView, JudgementView, PartView
 from driftwatch.web.api.models import (
     AlertEventOut,
     AlertOut,
@@ -54,20 +54,23 @@ def change_out(change: ChangeView) -> ChangeOut:
 
 def change_detail(change: ChangeView, *, alert_id: int | None, decisions: list[DecisionView]) -> ChangeDetail:
     """A change with the evidence of its announcement and the newest decision about it."""
-    judgement = change.judgement
-    evidence = judgement and EvidenceOut(
+    return ChangeDetail(
+        **_fields(change),
+        evidence=None if change.judgement is None else evidence_out(change.judgement),
+        alert_id=alert_id,
+        decision=decision_out(decisions[0]) if decisions else None,
+    )
+
+
+def evidence_out(judgement: JudgementView) -> EvidenceOut:
+    """The newest judgement and what it was made from."""
+    return EvidenceOut(
         announcement=cast("Announcement", judgement.announcement),
         reason=judgement.reason,
         fact=judgement.fact,
         rule=judgement.rule,
         at=judgement.at,
         evidence=dict(judgement.evidence),
-    )
-    return ChangeDetail(
-        **_fields(change),
-        evidence=evidence,
-        alert_id=alert_id,
-        decision=decision_out(decisions[0]) if decisions else None,
     )
 
 

@@ -18,6 +18,8 @@ from driftwatch.web.auth import store
 from driftwatch.web.auth.caller import Caller
 
 COOKIE = "driftwatch_session"
+#: the key seals other things too; none of them may be taken for a session
+PURPOSE = "session"
 LIFETIME_SECONDS = 14 * 24 * 3600
 
 
@@ -39,7 +41,7 @@ class Session:
 def open_session(response: Response, box: SecretBox, *, token_id: int, secure: bool) -> Session:
     """Start a session on this response."""
     session = Session(token_id=token_id, csrf=secrets.token_urlsafe(24), issued_at=int(time.time()))
-    sealed, _ = box.seal(json.dumps([session.token_id, session.csrf, session.issued_at]).encode())
+    sealed, _ = box.seal(json.dumps([PURPOSE, session.token_id, session.csrf, session.issued_at]).encode())
     response.set_cookie(
         COOKIE, sealed.decode("ascii"), max_age=LIFETIME_SECONDS, httponly=True, secure=secure, samesite="lax", path="/"
     )
@@ -57,10 +59,10 @@ def read_session(request: Request, box: SecretBox) -> Session | None:
     if not sealed:
         return None
     try:
-        token_id, csrf, issued_at = json.loads(box.open(sealed.encode("ascii")))
+        purpose, token_id, csrf, issued_at = json.loads(box.open(sealed.encode("ascii")))
     except (DriftwatchError, ValueError, TypeError):
         return None
-    if not 0 <= time.time() - issued_at <= LIFETIME_SECONDS:
+    if purpose != PURPOSE or not 0 <= time.time() - issued_at <= LIFETIME_SECONDS:
         return None
     return Session(token_id=token_id, csrf=csrf, issued_at=issued_at)
 

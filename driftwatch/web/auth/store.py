@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import func, or_, update
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
+from sqlmodel.sql.expression import SelectOfScalar
 
 from driftwatch.web.auth.tables import ApiToken, AuditEntry, LoginLink
 
@@ -24,7 +25,7 @@ async def usable_token_by_id(session: AsyncSession, token_id: int) -> ApiToken |
     return found.one_or_none()
 
 
-def _usable() -> Any:
+def _usable() -> SelectOfScalar[ApiToken]:
     return select(ApiToken).where(
         col(ApiToken.revoked_at).is_(None),
         or_(col(ApiToken.expires_at).is_(None), col(ApiToken.expires_at) > func.now()),
