@@ -253,7 +253,7 @@ def _range(schema: Mapping[str, Any], low_key: str, high_key: str, noun: str) ->
     tail = f" {noun}" if noun else ""
     if _is_number(low) and _is_number(high):
         return [f"exactly {low}{tail}" if low == high else f"{low} to {high}{tail}"]
-    if _is_number(low) and low > 0:
+    if low is not None and _is_number(low) and low > 0:
         return [f"{low} or more{tail}"]
     if _is_number(high):
         return [f"up to {high}{tail}"]

@@ -158,6 +158,14 @@ def clients(era: str) -> str:
     return CLIENTS.get(era, f"{era} clients")
 
 
+def every(seconds: int) -> str:
+    """An interval as it was chosen: ``30 s``, ``5 min``, ``90 s``, ``1 h``."""
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds % length == 0:
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s"
+
+
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """``1 tool``, ``14 tools``, ``no tools``."""
     if number == 0:

@@ -1,0 +1,163 @@
+"""The change page, its changeset, and what people decide there: acknowledge, accept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from driftwatch.alerts import lifecycle
+from driftwatch.alerts import read as alerts_read
+from driftwatch.alerts.views import AlertView
+from driftwatch.errors import InputError
+from driftwatch.history import read as history_read
+from driftwatch.history.views import ChangeView
+from driftwatch.web.auth import store as auth_store
+from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor, Visitor
+from driftwatch.web.pages import announced, deploy, store, story, telling, tool_store, words
+from driftwatch.web.pages.definitions import Definition
+from driftwatch.web.pages.render import render
+
+if TYPE_CHECKING:
+    from driftwatch.app import Services
+
+SEE_OTHER: Final = 303
+
+Text = Annotated[str, Form()]
+
+
+def router(services: Services) -> APIRouter:
+    """Routes of changes, changesets and alerts."""
+    pages = APIRouter()
+
+    @pages.get("/changes/{change_id:int}")
+    async def change_page(request: Request, visitor: PageVisitor, change_id: int) -> HTMLResponse:
+        async with services.db.transaction() as session:
+            now = await store.now(session)
+            change = await history_read.load_change(session, change_id)
+            siblings = await history_read.load_changeset(session, change.changeset_id)
+            old, new = await _definitions(session, change)
+            server = await store.server_line(session, change.server_id)
+            decision = next(iter(await alerts_read.decisions_for_change(session, change_id)), None)
+            alert = await alerts_read.alert_for_changeset(session, change.changeset_id)
+            deliveries = await alerts_read.deliveries_for_alert(session, alert.id) if alert else []
+            channels = await alerts_read.channels(session)
+            baseline = (await alerts_read.baselines(session, [change.tool_id])).get(change.tool_id)
+        return render(
+            request,
+            "change.html",
+            visitor=visitor,
+            now=now,
+            change=change,
+            server=server,
+            title=story.headline(change),
+            verdict=words.verdict(change.verdict),
+            announcement=words.announcement(change.announcement, change.announcement_reason),
+            versions=story.versions(change),
+            summary=story.summary(change),
+            parts=story.parts(change, old, new),
+            whole=story.whole(change, old, new),
+            proof=story.proof(change),
+            todo=story.todo(change, decision.line if decision and decision.outcome == "alert" else None, server.owner),
+            announced=announced.explain(change, now),
+            telling=telling.tell(decision, alert, deliveries, channels, now),
+            alert=alert,
+            baseline=baseline,
+            same=[other for other in siblings if other.tool == change.tool],
+            tools=story.tool_names(siblings),
+        )
+
+    @pages.get("/changesets/{changeset_id:int}")
+    async def changeset_page(request: Request, visitor: PageVisitor, changeset_id: int) -> HTMLResponse:
+        async with services.db.transaction() as session:
+            now = await store.now(session)
+            changes = await history_read.load_changeset(session, changeset_id)
+            server = await store.server_line(session, changes[0].server_id)
+            alert = await alerts_read.alert_for_changeset(session, changeset_id)
+            deliveries = await alerts_read.deliveries_for_alert(session, alert.id) if alert else []
+        return render(
+            request,
+            "changeset.html",
+            visitor=visitor,
+            now=now,
+            server=server,
+            deploy=deploy.tell(changes),
+            alert=alert,
+            deliveries=[(d.channel, words.delivery(d.state)) for d in deliveries],
+        )
+
+    @pages.get("/alerts/{alert_id:int}")
+    async def alert_page(visitor: PageVisitor, alert_id: int) -> Response:
+        """The permalink of messages: leads to what the alert is about."""
+        async with services.db.transaction() as session:
+            alert = await alerts_read.load_alert(session, alert_id)
+        return RedirectResponse(_subject(alert), status_code=SEE_OTHER)
+
+    @pages.post("/alerts/{alert_id:int}/acknowledge")
+    async def acknowledge(request: Request, visitor: FormVisitor, alert_id: int, reason: Text = "") -> Response:
+        async with services.db.transaction() as session:
+            await lifecycle.acknowledge(session, alert_id, actor=visitor.caller.actor, reason=reason.strip() or None)
+            await _audit(session, request, visitor, "acknowledge", alert_id, reason)
+            alert = await alerts_read.load_alert(session, alert_id)
+        return _back(request, alert, "acknowledged")
+
+    @pages.post("/alerts/{alert_id:int}/accept")
+    async def accept(
+        request: Request,
+        visitor: FormVisitor,
+        alert_id: int,
+        reason: Text = "",
+        tool: Annotated[list[int] | None, Form()] = None,
+        chosen: Text = "",
+    ) -> Response:
+        """All tools of the alert, or, from the list of a deploy (``chosen``), the ticked ones."""
+        if chosen and not tool:
+            raise InputError("no tool is ticked", hint="go back and tick the tools whose new contract you accept")
+        async with services.db.transaction() as session:
+            await lifecycle.accept(
+                session, alert_id, actor=visitor.caller.actor, reason=reason.strip() or None, tools=tool
+            )
+            await _audit(session, request, visitor, "accept", alert_id, reason)
+            alert = await alerts_read.load_alert(session, alert_id)
+        return _back(request, alert, "accepted")
+
+    return pages
+
+
+async def _definitions(session: AsyncSession, change: ChangeView) -> tuple[Definition | None, Definition | None]:
+    by_number = {version.number: version.id for version in await tool_store.version_lines(session, change.tool_id)}
+    found = []
+    for number in (change.from_version, change.to_version):
+        version_id = by_number.get(number) if number is not None else None
+        raw = None if version_id is None else await history_read.definition(session, version_id)
+        found.append(None if raw is None else Definition.of(raw))
+    return found[0], found[1]
+
+
+def _subject(alert: AlertView) -> str:
+    tools = {change.tool for change in alert.changes}
+    if len(tools) == 1:
+        loud = [change for change in alert.changes if change.outcome == "alert"] or list(alert.changes)
+        return f"/changes/{loud[0].change_id}"
+    if alert.changeset_id is not None:
+        return f"/changesets/{alert.changeset_id}"
+    return f"/servers/{alert.server_id}"
+
+
+def _back(request: Request, alert: AlertView, done: str) -> Response:
+    return RedirectResponse(f"{_subject(alert)}?done={done}", status_code=SEE_OTHER)
+
+
+async def _audit(
+    session: AsyncSession, request: Request, visitor: Visitor, action: str, alert_id: int, reason: str
+) -> None:
+    await auth_store.write_audit(
+        session,
+        actor=visitor.caller.actor,
+        action=f"alert.{action}",
+        subject=f"alert/{alert_id}",
+        after={"reason": reason.strip() or None},
+        request_id=request.state.request_id,
+    )

@@ -1,0 +1,153 @@
+"""A tool's versions as a table, and which two of them are compared. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from driftwatch.alerts.views import BaselineView
+from driftwatch.errors import NotFoundError
+from driftwatch.history.views import ChangeView
+from driftwatch.web.pages import story, times, words
+from driftwatch.web.pages.models import Interval, VersionLine
+from driftwatch.web.pages.words import State
+
+MAX_SPANS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One version: when it was current and what the change to it was."""
+
+    number: int
+    label: str
+    current: str
+    verdict: State | None
+    announcement: State | None
+    what: str
+    href: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An entry of the two lists to choose from."""
+
+    number: int
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The two versions that are compared; equal when there is only one to show."""
+
+    old: VersionLine
+    new: VersionLine
+
+    @property
+    def same(self) -> bool:
+        """True when one version is shown alone."""
+        return self.old.number == self.new.number
+
+
+def pair(versions: Sequence[VersionLine], baseline: BaselineView | None, wanted: tuple[str, str]) -> Pair:
+    """Choose by ``wanted`` (from, to): numbers, ``baseline``, ``first``, or empty for the most useful pair.
+
+    Raises NotFoundError for a version that does not exist.
+    """
+    by_number = {version.number: version for version in versions}
+    if not by_number:
+        raise NotFoundError("this tool has no version yet", hint="wait for its first poll")
+    new = _named(by_number, wanted[1]) if wanted[1] else current(versions)
+    if wanted[0] == "baseline":
+        old = by_number.get(baseline.number or 0, new) if baseline else new
+    elif wanted[0] == "first":
+        old = by_number[min(by_number)]
+    elif wanted[0]:
+        old = _named(by_number, wanted[0])
+    else:
+        old = _useful(by_number, baseline, new)
+    return Pair(old, new)
+
+
+def current(versions: Sequence[VersionLine]) -> VersionLine:
+    """The version that is current; of an absent tool the one that was last."""
+    still = [version for version in versions if any(span.until is None for span in version.intervals)]
+    if still:
+        return still[0]
+    return max(
+        versions, key=lambda version: (version.intervals[0].since if version.intervals else _NEVER, version.number)
+    )
+
+
+def choices(versions: Sequence[VersionLine], baseline: BaselineView | None, chosen: VersionLine) -> list[Choice]:
+    """Every version, newest first."""
+    return [Choice(v.number, _label(v, baseline), v.number == chosen.number) for v in versions]
+
+
+def rows(
+    versions: Sequence[VersionLine], changes: Sequence[ChangeView], baseline: BaselineView | None, now: datetime
+) -> list[Row]:
+    """The table of versions; ``changes`` are the tool's, newest first."""
+    led_to: dict[int, ChangeView] = {}
+    for change in changes:
+        if change.to_version is not None:
+            led_to.setdefault(change.to_version, change)
+    return [_row(version, led_to.get(version.number), baseline, now) for version in versions]
+
+
+_NEVER: Final = times.from_epoch(0)
+
+
+def _row(version: VersionLine, change: ChangeView | None, baseline: BaselineView | None, now: datetime) -> Row:
+    more = story.others(change) if change else 0
+    return Row(
+        number=version.number,
+        label=f"v{version.number}{', baseline' if baseline and baseline.number == version.number else ''}",
+        current=_spans(version, now),
+        verdict=words.verdict(change.verdict, quiet=change.verdict == "compatible") if change else None,
+        announcement=words.announcement(change.announcement, change.announcement_reason) if change else None,
+        what=f"{story.headline(change)}{f', +{more} more' if more else ''}" if change else "–",
+        href=f"/changes/{change.id}" if change else "",
+        digest=version.digest,
+    )
+
+
+def _spans(version: VersionLine, now: datetime) -> str:
+    spans = [_span(span, now) for span in version.intervals[:MAX_SPANS]]
+    more = len(version.intervals) - MAX_SPANS
+    return "; ".join([*spans, *([f"{more} times before"] if more > 0 else [])]) or "–"
+
+
+def _span(span: Interval, now: datetime) -> str:
+    since = times.when(span.since, now)
+    if span.until is None:
+        return f"since {since}"
+    return f"{since} – {times.when(span.until, now)}, {times.duration((span.until - span.since).total_seconds())}"
+
+
+def _label(version: VersionLine, baseline: BaselineView | None) -> str:
+    marks = []
+    if baseline and baseline.number == version.number:
+        marks.append("baseline")
+    if any(span.until is None for span in version.intervals):
+        marks.append("current")
+    return f"v{version.number} ({', '.join(marks)})" if marks else f"v{version.number}"
+
+
+def _useful(by_number: dict[int, VersionLine], baseline: BaselineView | None, new: VersionLine) -> VersionLine:
+    if baseline and baseline.number in by_number and baseline.number != new.number:
+        return by_number[baseline.number]
+    earlier = [number for number in by_number if number < new.number]
+    return by_number[max(earlier)] if earlier else new
+
+
+def _named(by_number: dict[int, VersionLine], name: str) -> VersionLine:
+    digits = name.removeprefix("v")
+    number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else -1
+    if number not in by_number:
+        raise NotFoundError(f"this tool has no version {name[:20]!r}", hint="its page lists the versions it has")
+    return by_number[number]

@@ -1,0 +1,115 @@
+"""A server's page and what can be done with a server: check now, pause, resume, edit, delete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from driftwatch.alerts import read as alerts_read
+from driftwatch.errors import InputError
+from driftwatch.history import read as history_read
+from driftwatch.servers import changes as server_changes
+from driftwatch.servers.model import ServerPatch
+from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
+from driftwatch.web.pages import entries, fleet, store, tool_store, watched
+from driftwatch.web.pages.render import render
+
+if TYPE_CHECKING:
+    from driftwatch.app import Services
+
+SEE_OTHER: Final = 303
+RECENT: Final = 10
+
+Text = Annotated[str, Form()]
+
+
+def router(services: Services) -> APIRouter:
+    """Routes of one server."""
+    pages = APIRouter()
+
+    @pages.get("/servers/{server_id:int}")
+    async def server(request: Request, visitor: PageVisitor, server_id: int) -> HTMLResponse:
+        async with services.db.transaction() as session:
+            now = await store.now(session)
+            line = await store.server_line(session, server_id)
+            profiles = (await store.profile_lines(session, [server_id])).get(server_id, [])
+            tools = await tool_store.tool_lines(session, server_id)
+            baselines = await alerts_read.baselines(session, [tool.id for tool in tools])
+            changes = await history_read.load_changes(session, server_id=server_id, limit=RECENT)
+            alerts = await alerts_read.server_alerts(session, server_id, limit=20)
+            deliveries = await alerts_read.deliveries_for_server(session, server_id)
+            polls = await store.polls(session, server_id)
+            events = await store.poll_events(session, server_id)
+        rows = watched.tool_rows(tools, baselines, now)
+        leads = {change.id: change for change in changes}
+        return render(
+            request,
+            "server.html",
+            visitor=visitor,
+            now=now,
+            server=line,
+            seen=watched.seen_by(profiles, now, paused=line.state == "paused"),
+            profiles=profiles,
+            needs=fleet.needs(alerts, leads),
+            tools=rows[: watched.MAX_TOOLS],
+            more_tools=max(len(rows) - watched.MAX_TOOLS, 0),
+            summary=watched.summary(rows),
+            notes=watched.notes(tools),
+            entries=entries.gather(changes),
+            alerts=watched.alert_rows(alerts, deliveries),
+            polls=polls,
+            events=events,
+        )
+
+    @pages.post("/servers/{server_id:int}/check")
+    async def check_now(visitor: FormVisitor, server_id: int) -> Response:
+        await server_changes.check_now(services, server_id, actor=visitor.caller.actor)
+        return _back(server_id, "checking")
+
+    @pages.post("/servers/{server_id:int}/pause")
+    async def pause(visitor: FormVisitor, server_id: int) -> Response:
+        await server_changes.pause(services, server_id, actor=visitor.caller.actor)
+        return _back(server_id, "paused")
+
+    @pages.post("/servers/{server_id:int}/resume")
+    async def resume(visitor: FormVisitor, server_id: int) -> Response:
+        await server_changes.resume(services, server_id, actor=visitor.caller.actor)
+        return _back(server_id, "resumed")
+
+    @pages.post("/servers/{server_id:int}/edit")
+    async def edit(
+        visitor: FormVisitor,
+        server_id: int,
+        name: Text,
+        interval: Annotated[int, Form()],
+        owner: Text = "",
+        tags: Text = "",
+        mode: Text = "follow",
+    ) -> Response:
+        patch = ServerPatch(
+            name=name.strip(),
+            owner=owner.strip() or None,
+            tags=tuple(tag.strip() for tag in tags.split(",") if tag.strip()),
+            interval_seconds=interval,
+            mode=cast("Literal['follow', 'pinned']", mode),
+        )
+        await server_changes.patch(services, server_id, patch, actor=visitor.caller.actor)
+        return _back(server_id, "saved")
+
+    @pages.post("/servers/{server_id:int}/delete")
+    async def delete(visitor: FormVisitor, server_id: int, confirm: Text = "") -> Response:
+        """Only with the server's name typed in: a wrong click must not end a history."""
+        async with services.db.transaction() as session:
+            line = await store.server_line(session, server_id)
+        if confirm.strip() != line.name:
+            raise InputError("the name does not match, nothing was deleted", hint=f"go back and type {line.name!r}")
+        await server_changes.delete(services, server_id, actor=visitor.caller.actor)
+        return RedirectResponse("/?done=deleted", status_code=SEE_OTHER)
+
+    return pages
+
+
+def _back(server_id: int, done: str) -> Response:
+    return RedirectResponse(f"/servers/{server_id}?done={done}", status_code=SEE_OTHER)

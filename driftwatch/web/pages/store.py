@@ -1,0 +1,213 @@
+"""SQL that only pages need: the overview's fleet, a server and how its polls go."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import cast, func, or_
+from sqlalchemy.types import Integer
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from driftwatch.db.types import escape
+from driftwatch.errors import NotFoundError
+from driftwatch.history.tables import Change, Tool
+from driftwatch.scheduler.tables import PollEvent, PollRollup, ProfileState
+from driftwatch.servers.tables import Credential, Profile, Server
+from driftwatch.web.pages import spark
+from driftwatch.web.pages.models import (
+    FleetRow,
+    LastChange,
+    PollEventLine,
+    Polls,
+    ProfileLine,
+    ServerLine,
+)
+from driftwatch.web.pages.spark import Week
+
+_DAYS: Final = spark.WEEKS * 7
+
+
+async def now(session: AsyncSession) -> datetime:
+    """The database's clock."""
+    moment: datetime = (await session.exec(select(func.clock_timestamp()))).one()
+    return moment
+
+
+async def fleet(session: AsyncSession, *, search: str = "") -> list[FleetRow]:
+    """Every server that is not deleted, by name; with ``search`` those whose name, URL, owner, tag or tool has it."""
+    query = select(Server).where(Server.state != "deleted").order_by(Server.name)
+    if search:
+        query = query.where(_matches(search))
+    servers = [_server(row, ()) for row in (await session.exec(query)).all()]
+    ids = [server.id for server in servers]
+    profiles = await profile_lines(session, ids)
+    last = await _last_changes(session, ids)
+    weeks = await _weeks(session, ids)
+    return [
+        FleetRow(server, tuple(profiles.get(server.id, ())), last.get(server.id), weeks.get(server.id, {}))
+        for server in servers
+    ]
+
+
+def _matches(search: str) -> Any:
+    pattern = f"%{_like(search)}%"
+    named = select(Tool.id).join(Profile, col(Profile.id) == Tool.profile_id)
+    named = named.where(col(Profile.server_id) == Server.id, col(Tool.name).ilike(f"%{_like(escape(search))}%"))
+    tags = func.array_to_string(Server.tags, " ")
+    columns = (col(Server.name), col(Server.url), col(Server.owner), tags)
+    return or_(*(column.ilike(pattern) for column in columns), named.exists())
+
+
+def _like(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_").replace("\x00", "")
+
+
+async def server_line(session: AsyncSession, server_id: int) -> ServerLine:
+    """One server. Raises NotFoundError, for a deleted one too."""
+    row = (await session.exec(select(Server).where(Server.id == server_id, Server.state != "deleted"))).one_or_none()
+    if row is None:
+        raise NotFoundError(f"there is no server {server_id}", hint="the overview lists what is watched")
+    headers = select(Credential.header_names).where(Credential.server_id == server_id).order_by(col(Credential.id))
+    names = [name for found in (await session.exec(headers)).all() for name in found]
+    return _server(row, names)
+
+
+async def profile_lines(session: AsyncSession, server_ids: Sequence[int]) -> dict[int, list[ProfileLine]]:
+    """The open profiles of each server with the state of their polls, modern ones first."""
+    query = (
+        select(Profile, ProfileState)
+        .outerjoin(ProfileState, col(ProfileState.profile_id) == Profile.id)
+        .where(col(Profile.server_id).in_(server_ids), col(Profile.closed_at).is_(None))
+        .order_by(col(Profile.era).desc(), col(Profile.id))
+    )
+    found = defaultdict[int, list[ProfileLine]](list)
+    rows: Iterable[tuple[Profile, ProfileState | None]] = (await session.execute(query)).tuples()
+    for profile, state in rows:
+        known = ProfileState(profile_id=row_id(profile.id), host="") if state is None else state
+        found[profile.server_id].append(_profile(profile, known))
+    return found
+
+
+async def _last_changes(session: AsyncSession, server_ids: Sequence[int]) -> dict[int, LastChange]:
+    query = (
+        select(Change)
+        .where(col(Change.server_id).in_(server_ids))
+        .distinct(col(Change.server_id))
+        .order_by(col(Change.server_id), col(Change.id).desc())
+    )
+    return {row.server_id: last_change(row) for row in (await session.exec(query)).all()}
+
+
+async def _weeks(session: AsyncSession, server_ids: Sequence[int]) -> dict[int, dict[int, Week]]:
+    age = func.extract("epoch", func.now() - Change.recorded_at)
+    week = cast(func.floor(age / (7 * 86400)), Integer).label("week")
+    query = (
+        select(Change.server_id, week, Change.verdict, func.count())
+        .where(
+            col(Change.server_id).in_(server_ids),
+            col(Change.recorded_at) > func.now() - func.make_interval(0, 0, 0, _DAYS),
+        )
+        .group_by(col(Change.server_id), week, col(Change.verdict))
+    )
+    counts = defaultdict[int, dict[int, dict[str, int]]](lambda: defaultdict(dict))
+    for server_id, ago, verdict, number in (await session.exec(query)).all():
+        counts[server_id][max(ago, 0)][verdict or "compatible"] = number
+    return {
+        server_id: {ago: Week(sum(found.values()), spark.worst(found)) for ago, found in by_week.items()}
+        for server_id, by_week in counts.items()
+    }
+
+
+async def polls(session: AsyncSession, server_id: int) -> Polls:
+    """How the polls of a server went since yesterday began (UTC)."""
+    query = (
+        select(
+            func.coalesce(func.sum(PollRollup.polls), 0),
+            func.coalesce(func.sum(PollRollup.unchanged), 0),
+            func.coalesce(func.sum(PollRollup.errors), 0),
+            func.coalesce(func.sum(PollRollup.ms_sum), 0.0),
+        )
+        .add_columns(func.max(PollRollup.ms_max))
+        .join(Profile, col(Profile.id) == PollRollup.profile_id)
+        .where(col(Profile.server_id) == server_id, col(PollRollup.day) >= func.current_date() - 1)
+    )
+    total, unchanged, errors, spent, longest = (await session.execute(query)).one()
+    walked = total - errors
+    return Polls(total, unchanged, errors, spent / walked if walked else None, longest)
+
+
+async def poll_events(session: AsyncSession, server_id: int, *, limit: int = 10) -> list[PollEventLine]:
+    """When polls of a server began to end differently, newest first."""
+    query = (
+        select(PollEvent, Profile.era)
+        .join(Profile, col(Profile.id) == PollEvent.profile_id)
+        .where(Profile.server_id == server_id)
+        .order_by(col(PollEvent.id).desc())
+        .limit(limit)
+    )
+    return [
+        PollEventLine(_when(event.at), era, event.outcome, _message(event.detail))
+        for event, era in (await session.exec(query)).all()
+    ]
+
+
+def _message(detail: Any) -> str | None:
+    found = detail.get("message") if isinstance(detail, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def _server(row: Server, headers: Sequence[str]) -> ServerLine:
+    return ServerLine(
+        id=row_id(row.id),
+        name=row.name,
+        url=row.url,
+        owner=row.owner,
+        tags=tuple(row.tags),
+        interval_seconds=row.interval_seconds,
+        mode=row.mode,
+        state=row.state,
+        created_at=_when(row.created_at),
+        header_names=tuple(headers),
+    )
+
+
+def _profile(profile: Profile, state: ProfileState) -> ProfileLine:
+    return ProfileLine(
+        id=row_id(profile.id),
+        server_id=profile.server_id,
+        era=profile.era,
+        state=state.state,
+        protocol_version=state.protocol_version,
+        server_info=state.server_info,
+        list_changed_declared=state.list_changed_declared,
+        tool_count=state.tool_count,
+        last_poll_at=state.last_poll_at,
+        next_due_at=state.next_due_at,
+        failing_since=state.failing_since,
+        failures=state.failures,
+        last_error=state.last_error,
+        duration_ms=state.duration_ms,
+        polls_survived=state.polls_survived,
+    )
+
+
+def last_change(row: Change) -> LastChange:
+    """A change as lists show the newest one."""
+    return LastChange(row_id(row.id), row.verdict, row.announcement, row.part, row.window_end)
+
+
+def row_id(value: int | None) -> int:
+    """The id of a stored row; the tables type it as optional because a new row has none yet."""
+    if value is None:
+        raise TypeError("a stored row has an id")
+    return value
+
+
+def _when(value: datetime | None) -> datetime:
+    if value is None:
+        raise TypeError("a stored row has a time")
+    return value

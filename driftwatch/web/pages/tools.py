@@ -1,0 +1,80 @@
+"""A tool's page: its contract for people, any two versions compared by meaning or as text, its versions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse
+
+from driftwatch.alerts import read as alerts_read
+from driftwatch.history import read as history_read
+from driftwatch.history.views import ChangeView
+from driftwatch.web.auth.dependencies import PageVisitor
+from driftwatch.web.pages import comparing, lineage, raw, store, story, tool_store
+from driftwatch.web.pages.definitions import Definition
+from driftwatch.web.pages.render import render
+
+if TYPE_CHECKING:
+    from driftwatch.app import Services
+
+RECENT: Final = 100
+VIEWS: Final = ("meaning", "raw")
+
+
+def router(services: Services) -> APIRouter:
+    """The route of one tool."""
+    pages = APIRouter()
+
+    @pages.get("/tools/{tool_id:int}")
+    async def tool(
+        request: Request,
+        visitor: PageVisitor,
+        tool_id: int,
+        old: Annotated[str, Query(alias="from")] = "",
+        new: Annotated[str, Query(alias="to")] = "",
+        view: str = "meaning",
+    ) -> HTMLResponse:
+        async with services.db.transaction() as session:
+            now = await store.now(session)
+            head = await tool_store.tool_head(session, tool_id)
+            twins = await tool_store.same_tool(session, head)
+            versions = await tool_store.version_lines(session, tool_id)
+            baseline = (await alerts_read.baselines(session, [tool_id])).get(tool_id)
+            chosen = lineage.pair(versions, baseline, (old, new))
+            before = Definition.of(await history_read.definition(session, chosen.old.id))
+            after = Definition.of(await history_read.definition(session, chosen.new.id))
+            changes = await history_read.load_changes(session, tool_id=tool_id, limit=RECENT)
+            newest = changes[0] if changes else None
+            alert = await alerts_read.alert_for_changeset(session, newest.changeset_id) if newest else None
+        told = _change_between(changes, chosen)
+        parts = await comparing.parts(services, head, before, after, told, same=chosen.same)
+        return render(
+            request,
+            "tool.html",
+            visitor=visitor,
+            now=now,
+            head=head,
+            twins=twins,
+            pair=chosen,
+            baseline=baseline,
+            olds=lineage.choices(versions, baseline, chosen.old),
+            news=lineage.choices(versions, baseline, chosen.new),
+            view=view if view in VIEWS else VIEWS[0],
+            asked=old,
+            parts=parts,
+            proof=story.proof(told) if told and told.verdict == "breaking" else None,
+            raw=raw.show(after) if chosen.same else raw.compare(before, after),
+            description=after.body.get("description"),
+            rows=lineage.rows(versions, changes, baseline, now),
+            newest=newest,
+            alert=alert if alert and alert.needs_someone else None,
+            current=lineage.current(versions),
+        )
+
+    return pages
+
+
+def _change_between(changes: list[ChangeView], chosen: lineage.Pair) -> ChangeView | None:
+    wanted = (chosen.old.number, chosen.new.number)
+    return next((change for change in changes if (change.from_version, change.to_version) == wanted), None)

@@ -1,0 +1,188 @@
+"""A server's page: who sees it, can it announce, its tools and findings, how its polls go. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from driftwatch.alerts.views import AlertView, BaselineView, DeliveryView
+from driftwatch.capture.model import ConformanceFinding
+from driftwatch.web.pages import fleet, found, times, words
+from driftwatch.web.pages.models import LastChange, ProfileLine, ToolLine
+from driftwatch.web.pages.words import State
+
+MAX_TOOLS: Final = 500
+MAX_FINDINGS: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One kind of client: how its polls go and whether a change could be announced to it."""
+
+    clients: str
+    state: State
+    detail: str
+    hint: str | None
+    announces: str
+    names_itself: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRow:
+    """A tool by name over all kinds of clients. ``versions``: (tool id, era, version number or None for absent)."""
+
+    name: str
+    versions: tuple[tuple[int, str, int | None], ...]
+    output: str
+    invalid: bool
+    last: LastChange | None
+    last_state: State | None
+    baseline: str
+    baseline_href: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRow:
+    """An alert of this server and who was told."""
+
+    id: int
+    opened_at: datetime
+    title: str
+    state: State
+    told: str
+
+
+def seen_by(profiles: Sequence[ProfileLine], now: datetime, *, paused: bool) -> list[Seen]:
+    """One entry per kind of client."""
+    return [_seen(profile, now, paused=paused) for profile in profiles]
+
+
+def tool_rows(lines: Iterable[ToolLine], baselines: Mapping[int, BaselineView], now: datetime) -> list[ToolRow]:
+    """The tools by name, those that changed last first among the changed, then by name; absent ones at the end."""
+    by_name: dict[str, list[ToolLine]] = {}
+    for line in lines:
+        by_name.setdefault(line.name, []).append(line)
+    return [_tool_row(name, group, baselines, now) for name, group in by_name.items()]
+
+
+def summary(rows: Sequence[ToolRow]) -> str:
+    """``14 tools, 9 declare outputs; 1 gone``."""
+    present = [row for row in rows if any(number is not None for _, _, number in row.versions)]
+    outputs = sum(1 for row in present if row.output == "declared")
+    gone = len(rows) - len(present)
+    tail = f" · {gone} gone" if gone else ""
+    return f"{words.count(len(present), 'tool')}, of which {outputs} declare outputs{tail}"
+
+
+def notes(lines: Iterable[ToolLine]) -> list[tuple[str, found.Note]]:
+    """Conformance findings of what is current, each once, with the tool's name."""
+    seen: dict[tuple[str, str, str], tuple[str, found.Note]] = {}
+    for line in lines:
+        if line.invalid:
+            message = str(line.invalid.get("message", "client SDKs refuse it"))
+            invalid = found.Note(State("invalid", "invalid", "invalid"), message, "", "invalid-definition")
+            seen.setdefault((line.name, "invalid", message), (line.name, invalid))
+        for raw in line.findings:
+            note = found.note(
+                ConformanceFinding(str(raw.get("rule", "")), str(raw.get("pointer", "")), str(raw.get("message", "")))
+            )
+            seen.setdefault((line.name, note.rule, note.where), (line.name, note))
+    return list(seen.values())[:MAX_FINDINGS]
+
+
+def alert_rows(alerts: Sequence[AlertView], deliveries: Sequence[DeliveryView]) -> list[AlertRow]:
+    """The alerts with the channels they went to."""
+    told: dict[int, list[DeliveryView]] = {}
+    for delivery in deliveries:
+        if delivery.alert_id is not None:
+            told.setdefault(delivery.alert_id, []).append(delivery)
+    return [
+        AlertRow(a.id, a.opened_at, a.title, words.alert(a.state, a.severity), _told(told.get(a.id, []), a))
+        for a in alerts
+    ]
+
+
+def _told(deliveries: Sequence[DeliveryView], alert: AlertView) -> str:
+    handled = f" · {alert.state} by {alert.handled_by}" if alert.handled_by else ""
+    if not deliveries:
+        return f"nobody yet{handled}"
+    channels = ", ".join(dict.fromkeys(d.channel for d in deliveries))
+    done = sum(1 for d in deliveries if d.state == "delivered")
+    return f"{channels} · {done} of {len(deliveries)} delivered{handled}"
+
+
+def _seen(profile: ProfileLine, now: datetime, *, paused: bool) -> Seen:
+    state, detail, hint = _polling(profile, now, paused=paused)
+    return Seen(
+        clients=words.clients(profile.era),
+        state=state,
+        detail=detail,
+        hint=hint,
+        announces=_announces(profile),
+        names_itself=_names_itself(profile),
+    )
+
+
+def _polling(profile: ProfileLine, now: datetime, *, paused: bool) -> tuple[State, str, str | None]:
+    if paused:
+        return State("unknown", "paused", "paused"), "not polled until you resume", None
+    if profile.failing:
+        hint = profile.last_error.get("hint") if profile.last_error else None
+        return (
+            State("unknown", "unknown", "not watched"),
+            fleet.poll_problem(profile, now),
+            hint if isinstance(hint, str) else None,
+        )
+    if profile.last_poll_at is None:
+        return State("pending", "pending", "first look"), "waits for its first poll", None
+    due = f", next {times.ahead(profile.next_due_at, now)}" if profile.next_due_at else ""
+    took = f", {profile.duration_ms:.0f} ms" if profile.duration_ms is not None else ""
+    tools = words.count(profile.tool_count or 0, "tool")
+    last = times.ago(profile.last_poll_at, now)
+    return State("compatible", "compatible", "fine", quiet=True), f"{tools}, {last}{took}{due}", None
+
+
+def _announces(profile: ProfileLine) -> str:
+    if profile.list_changed_declared is None:
+        return "not known yet"
+    if profile.list_changed_declared:
+        return "It declares listChanged. We hold no stream yet, so a change without a notice is unknown, never silent."
+    return "No. It declares no listChanged, so its clients cannot hear of changes."
+
+
+def _names_itself(profile: ProfileLine) -> str:
+    info = profile.server_info or {}
+    named = " ".join(str(info[key])[:100] for key in ("name", "version") if info.get(key))
+    version = f"protocol {profile.protocol_version}" if profile.protocol_version else ""
+    return " · ".join(part for part in (named, version) if part) or "not known yet"
+
+
+def _tool_row(name: str, group: Sequence[ToolLine], baselines: Mapping[int, BaselineView], now: datetime) -> ToolRow:
+    last = max((line.last_change for line in group if line.last_change), key=lambda change: change.id, default=None)
+    baseline, href = _baseline(group, baselines)
+    shown = None
+    if last is not None:
+        verdict = words.verdict(last.verdict, quiet=last.verdict == "compatible")
+        shown = State(verdict.tone, verdict.glyph, times.age(last.at, now), verdict.quiet)
+    return ToolRow(
+        name=name,
+        versions=tuple((line.id, line.era, line.number) for line in group),
+        output="declared" if any(line.declares_output for line in group) else "not declared",
+        invalid=any(line.invalid for line in group),
+        last=last,
+        last_state=shown,
+        baseline=baseline,
+        baseline_href=href,
+    )
+
+
+def _baseline(group: Sequence[ToolLine], baselines: Mapping[int, BaselineView]) -> tuple[str, str]:
+    for line in group:
+        accepted = baselines.get(line.id)
+        if accepted is not None and accepted.version_id != line.version_id:
+            was = "absent" if accepted.number is None else f"v{accepted.number}"
+            now = "gone" if line.number is None else f"v{line.number}"
+            return f"{was} → {now}", f"/tools/{line.id}?from=baseline"
+    return "same", ""
