@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+#: stored beside every assessment; another version may answer otherwise, so old answers can be made again
+CLASSIFIER_VERSION: Final = "1"
+
 Outcome = Literal["compatible", "breaking", "undecided", "invalid"]
 Direction = Literal["input", "output"]
 Root = Literal["any", "object"]

@@ -1,0 +1,142 @@
+"""Findings for a pair of schemas: drafts of every rule at every pair of positions, graded against local proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from driftwatch.classify import via
+from driftwatch.classify.decide import Proof, contains
+from driftwatch.classify.dialect import Dialect, Schema
+from driftwatch.classify.findings import (
+    bounds,
+    dialects,
+    enums,
+    objects,
+    patterns,
+    properties,
+    references,
+    types,
+    unions,
+    wording,
+)
+from driftwatch.classify.findings.rule import Draft, Local, Rule, name, words
+from driftwatch.classify.findings.walk import Spot, spots
+from driftwatch.classify.normal import NotNormalError, UnresolvedError, normalise
+from driftwatch.classify.verdict import Direction, Finding, Level, Policy, Verdict
+
+_FAMILIES: Final[tuple[Callable[[Spot], Iterator[Draft]], ...]] = (
+    *(types.check, enums.check, properties.check, objects.check, bounds.check, patterns.check, unions.check),
+    *(references.check, dialects.check, wording.check),
+)
+_MOST: Final = 100
+_LOCAL_PROOFS: Final = 16
+_LEVELS: Final = ("breaking", "warning", "info", "annotation")
+
+
+def explain(
+    old: Schema, new: Schema, verdict: Verdict, dialects_: tuple[Dialect, Dialect], policy: Policy
+) -> tuple[Finding, ...]:
+    """What changed from ``old`` to ``new`` in words, worst first; levels never contradict ``verdict``."""
+    grader = _Grader(verdict, dialects_, policy)
+    drafts = [draft for spot in spots(old, new, dialects_, verdict.direction) for draft in _drafts(spot)]
+    graded = [grader.grade(draft) for draft in _unique(drafts)[:_MOST]]
+    if verdict.outcome == "breaking" and not any(finding.level in ("breaking", "warning") for finding in graded):
+        graded.append(_unnamed(verdict))
+    return tuple(sorted(graded, key=lambda finding: _LEVELS.index(finding.level)))
+
+
+def annotation_findings(
+    old: Schema, new: Schema, dialects_: tuple[Dialect, Dialect], direction: Direction
+) -> tuple[Finding, ...]:
+    """Findings for a pair that accepts the same values by construction."""
+    families = (references.check, dialects.check, wording.check, patterns.check)
+    drafts = [draft for spot in spots(old, new, dialects_, direction) for family in families for draft in family(spot)]
+    return tuple(_finding(draft, _annotation_level(draft)) for draft in _unique(drafts)[:_MOST])
+
+
+def _drafts(spot: Spot) -> Iterator[Draft]:
+    for family in _FAMILIES:
+        yield from family(spot)
+
+
+def _unique(drafts: list[Draft]) -> list[Draft]:
+    return list({(draft.rule.id, draft.pointer, draft.message): draft for draft in drafts}.values())
+
+
+def _annotation_level(draft: Draft) -> Level:
+    if wording.telling(draft):
+        return "warning"
+    return "info" if draft.rule.level == "breaking" else draft.rule.level
+
+
+def _finding(draft: Draft, level: Level, witness: Any = None, *, proved: bool = False) -> Finding:
+    rule = draft.rule
+    return Finding(rule.id, draft.pointer, level, rule.effect, draft.message, witness, proved)
+
+
+def _unnamed(verdict: Verdict) -> Finding:
+    """A break that no rule names: the witness says where."""
+    rule: Rule = types.WIDENED if verdict.direction == "output" else types.NARROWED
+    at = [token.replace("~1", "/").replace("~0", "~") for token in (verdict.refused_at or "").split("/")[1:]]
+    whole = "results" if verdict.direction == "output" else "arguments"
+    subject = name(".".join(at)) if at else whole
+    said = (
+        "may now hold values that were refused"
+        if verdict.direction == "output"
+        else "no longer takes every value it took"
+    )
+    example = f", such as {words(verdict.witness)}" if not at else ""
+    return Finding(rule.id, "", "breaking", rule.effect, f"{subject} {said}{example}")
+
+
+class _Grader:
+    """Gives each draft its level: the rule's, unless a proof on the local pair says it is harmless."""
+
+    def __init__(self, verdict: Verdict, dialects_: tuple[Dialect, Dialect], policy: Policy) -> None:
+        self.verdict = verdict
+        self.dialects = dialects_
+        self.policy = Policy(formats=policy.formats, max_steps=400, max_seconds=0.05)
+        self.left = _LOCAL_PROOFS
+        self.proofs: dict[int, Proof] = {}
+
+    def grade(self, draft: Draft) -> Finding:
+        if draft.rule.level != "breaking":
+            return _finding(draft, "warning" if wording.telling(draft) else draft.rule.level)
+        if self.verdict.outcome == "compatible":
+            return _finding(draft, "info")
+        proof = self._proof(draft.local)
+        if proof is None or proof.answer == "unknown":
+            return _finding(draft, self._unproved())
+        if proof.answer == "yes":
+            return _finding(draft, "info")
+        declared = self.verdict.via in (None, "declared") and self._declared(draft.local, proof.witness)
+        level: Level = "breaking" if declared else "warning"
+        return _finding(draft, level, proof.witness, proved=True)
+
+    def _unproved(self) -> Level:
+        if self.verdict.outcome == "breaking" and self.verdict.via == "declared":
+            return "breaking"
+        return "warning"
+
+    def _proof(self, local: Local | None) -> Proof | None:
+        if local is None or self.left == 0:
+            return None
+        self.left -= 1
+        return contains(*self._sides(local), root="any", dialects=self._order(), policy=self.policy)
+
+    def _sides(self, local: Local) -> tuple[Schema, Schema]:
+        return (local.new, local.old) if self.verdict.direction == "output" else (local.old, local.new)
+
+    def _order(self) -> tuple[Dialect, Dialect]:
+        old, new = self.dialects
+        return (new, old) if self.verdict.direction == "output" else (old, new)
+
+    def _declared(self, local: Local | None, witness: Any) -> bool:
+        if local is None:
+            return True
+        try:
+            writer = normalise(self._sides(local)[0], self._order()[0])
+        except (NotNormalError, UnresolvedError):
+            return True
+        return via.via(writer, witness) == "declared"

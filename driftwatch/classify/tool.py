@@ -1,0 +1,155 @@
+"""``assess``: what a change of one tool means for clients, part by part, and the worst of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from driftwatch.capture.digest import parts as parts_of
+from driftwatch.capture.model import Part, ToolDefinition
+from driftwatch.classify import paths
+from driftwatch.classify.compare import classify
+from driftwatch.classify.findings import hints, presence
+from driftwatch.classify.verdict import (
+    DEFAULT_POLICY,
+    SEVERITY,
+    Direction,
+    Finding,
+    Outcome,
+    Policy,
+    Root,
+    Verdict,
+    Via,
+)
+from driftwatch.errors import CaptureError
+from driftwatch.wire.facts import Era
+
+_DIRECTIONS: Final[Mapping[Part, Direction]] = {Part.OUTPUT: "output", Part.INPUT: "input"}
+#: ties: the output decides what a change is known for
+_ORDER: Final = (Part.OUTPUT, Part.INPUT, Part.PRESENCE, Part.ANNOTATIONS, Part.TEXT, Part.META)
+
+
+@dataclass(frozen=True, slots=True)
+class PartAssessment:
+    """One part's verdict. ``witness``: {"value": …} | {"absent": True} | None.
+
+    ``clients``: the refusing validator's words (``refusal``) and where in the witness (``refused_at``).
+    """
+
+    part: Part
+    verdict: Outcome
+    via: Via | None = None
+    reason: str | None = None
+    witness: Mapping[str, Any] | None = None
+    findings: tuple[Finding, ...] = ()
+    paths: tuple[Mapping[str, Any], ...] = ()
+    clients: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """A change as a whole: its parts, and the worst part's verdict and via."""
+
+    parts: tuple[PartAssessment, ...]
+    verdict: Outcome
+    via: Via | None
+    part: Part | None
+
+
+def assess(
+    old: ToolDefinition | None, new: ToolDefinition | None, *, era: Era, policy: Policy = DEFAULT_POLICY
+) -> Assessment:
+    """What the transition from ``old`` to ``new`` means (None: the tool was not, or is no longer, listed).
+
+    Arguments are always objects; results are objects in the legacy era and any JSON value in the modern one. Only the
+    parts that changed appear. A definition that client SDKs refuse is ``invalid`` if the old one was usable.
+    """
+    if old is None or new is None:
+        return _worst((_presence(old, new),))
+    found = [_validity(old, new)] if (old.invalid is None) != (new.invalid is None) else []
+    if old.invalid is None or new.invalid is None:
+        before, after = _parts(old), _parts(new)
+        judged = {assessment.part for assessment in found}
+        changed = [part for part in Part if old.part_shas.get(part) != new.part_shas.get(part) and part not in judged]
+        found += [_part(part, before.get(part), after.get(part), old, new, era, policy) for part in changed]
+    elif old.sha256 != new.sha256:
+        found.append(PartAssessment(Part.META, "compatible", reason="was-invalid"))
+    return _worst(tuple(found))
+
+
+def over_budget(old: ToolDefinition | None, new: ToolDefinition | None, reason: str) -> Assessment:
+    """The answer where the classifier was stopped: every changed schema part is undecided, ``reason`` says why."""
+    if old is None or new is None:
+        return _worst((_presence(old, new),))
+    changed = [part for part in _DIRECTIONS if old.part_shas.get(part) != new.part_shas.get(part)]
+    return _worst(tuple(PartAssessment(part, "undecided", reason=reason) for part in changed or (Part.META,)))
+
+
+def _parts(definition: ToolDefinition) -> dict[Part, Any]:
+    try:
+        parsed = definition.parsed()
+    except CaptureError:
+        return {}
+    return parts_of(parsed) if isinstance(parsed, dict) else {}
+
+
+def _presence(old: ToolDefinition | None, new: ToolDefinition | None) -> PartAssessment:
+    if old is None and new is not None:
+        if new.invalid is not None:
+            # Nobody held the tool before, but a refused definition may take the whole list with it.
+            return PartAssessment(
+                Part.PRESENCE,
+                "invalid" if new.invalid.scope == "list" else "compatible",
+                reason=new.invalid.code,
+                findings=presence.tool_added(new.name) + presence.refused(new.name, new.invalid.message),
+            )
+        return PartAssessment(Part.PRESENCE, "compatible", reason="tool-added", findings=presence.tool_added(new.name))
+    if old is not None and new is None:
+        return PartAssessment(
+            Part.PRESENCE, "breaking", "declared", "tool-removed", findings=presence.tool_removed(old.name)
+        )
+    raise ValueError("a transition needs a definition on one side at least")
+
+
+def _validity(old: ToolDefinition, new: ToolDefinition) -> PartAssessment:
+    """The answer for the part that made a definition unusable, or usable again."""
+    problem = new.invalid or old.invalid
+    part = next((part for part in _DIRECTIONS if problem and problem.code.startswith(f"{part}-")), Part.PRESENCE)
+    changed = paths.changed(_parts(old).get(part), _parts(new).get(part)) if part is not Part.PRESENCE else ()
+    if new.invalid is None:
+        return PartAssessment(part, "compatible", reason="repaired", paths=changed)
+    said = presence.refused(new.name, new.invalid.message)
+    return PartAssessment(part, "invalid", reason=new.invalid.code, findings=said, paths=changed)
+
+
+def _part(
+    part: Part, before: Any, after: Any, old: ToolDefinition, new: ToolDefinition, era: Era, policy: Policy
+) -> PartAssessment:
+    changed = paths.changed(before, after)
+    if part not in _DIRECTIONS:
+        return PartAssessment(part, "compatible", findings=hints.of_words(part, before, after), paths=changed)
+    if old.invalid is not None or new.invalid is not None:
+        # Another part says what matters; two halves of a refused definition prove nothing to anybody.
+        return PartAssessment(part, "compatible", reason="was-invalid" if old.invalid else "refused", paths=changed)
+    root: Root = "any" if part is Part.OUTPUT and era is Era.MODERN else "object"
+    verdict = classify(before, after, direction=_DIRECTIONS[part], root=root, policy=policy)
+    return of_verdict(part, verdict, changed)
+
+
+def of_verdict(part: Part, verdict: Verdict, changed: tuple[Mapping[str, Any], ...] = ()) -> PartAssessment:
+    """A schema verdict as the assessment of a part."""
+    witness: Mapping[str, Any] | None = None
+    if verdict.has_witness:
+        witness = {"value": verdict.witness}
+    elif verdict.witness_absent:
+        witness = {"absent": True}
+    said = {"refusal": verdict.refusal, "refused_at": verdict.refused_at} if verdict.refusal is not None else None
+    return PartAssessment(part, verdict.outcome, verdict.via, verdict.reason, witness, verdict.findings, changed, said)
+
+
+def _worst(found: tuple[PartAssessment, ...]) -> Assessment:
+    if not found:
+        return Assessment((), "compatible", None, None)
+    worst = max(found, key=lambda part: (SEVERITY[part.verdict], -_ORDER.index(part.part)))
+    return Assessment(found, worst.verdict, worst.via, worst.part)

@@ -1,0 +1,67 @@
+"""The classifier process: reads questions from standard input, writes answers to standard output, knows nothing else.
+
+Started as ``python -m driftwatch.scheduler.sandbox_child MEMORY_MIB WALL_SECONDS``.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+from typing import BinaryIO
+
+from driftwatch.capture.canonical import parse
+from driftwatch.classify import Verdict, classify
+from driftwatch.classify.tool import Assessment, assess
+from driftwatch.scheduler.sandbox_frames import (
+    HEADER,
+    AssessQuestion,
+    Question,
+    decode_question,
+    encode_answer,
+    frame,
+)
+
+
+def main() -> None:
+    """Answer until standard input ends. Too much memory or time ends the process; the service starts another one."""
+    memory_mib, wall_seconds = int(sys.argv[1]), float(sys.argv[2])
+    limit = memory_mib * 1024 * 1024
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    questions, answers = sys.stdin.buffer, sys.stdout.buffer
+    # Whatever a library prints must not end up between the frames.
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - open as long as the process
+    while (body := _read(questions)) is not None:
+        # The service kills a late process; the alarm is for the day the service itself is gone.
+        signal.setitimer(signal.ITIMER_REAL, wall_seconds * 2)
+        answers.write(frame(encode_answer(_answer(decode_question(body)))))
+        answers.flush()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _answer(question: Question) -> Assessment | Verdict:
+    if isinstance(question, AssessQuestion):
+        return assess(question.old, question.new, era=question.era)
+    return classify(
+        None if question.old is None else parse(question.old),
+        None if question.new is None else parse(question.new),
+        direction=question.direction,
+        root=question.root,
+        old_dialect=question.old_dialect,
+        new_dialect=question.new_dialect,
+        policy=question.policy,
+    )
+
+
+def _read(stream: BinaryIO) -> bytes | None:
+    header = stream.read(HEADER.size)
+    if len(header) < HEADER.size:
+        return None
+    (length,) = HEADER.unpack(header)
+    return stream.read(length)
+
+
+if __name__ == "__main__":
+    main()
