@@ -111,11 +111,12 @@ class Shop:
         app = self._server.streamable_http_app()
         config = uvicorn.Config(app, host="127.0.0.1", port=self.port, log_config=None, timeout_graceful_shutdown=1)
         server = _Quiet(config)
+        serving = asyncio.create_task(server.serve())
         try:
-            await server.serve()
-        except asyncio.CancelledError:
+            await asyncio.shield(serving)
+        finally:
             server.should_exit = True
-            raise
+            await serving
 
 
 class _Quiet(uvicorn.Server):
