@@ -6,6 +6,7 @@ server text; channels pass every string through ``safe_text`` and never let it f
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,7 +15,7 @@ from typing import Final, Literal
 import msgspec
 
 from driftwatch.alerts import words
-from driftwatch.alerts.policy import SEVERITIES, AlertOutcome, Severity
+from driftwatch.alerts.policy import SEVERITIES
 from driftwatch.history.views import ChangeView
 
 _SENTENCES: Final = 3
@@ -63,8 +64,8 @@ class Told:
 
     change: ChangeView
     line: str
-    outcome: AlertOutcome
-    severity: Severity | None
+    outcome: str
+    severity: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def drift_message(subject: Subject, told: Sequence[Told], *, preface: str | None
     ``preface``: why a second message about an alert comes, for example that it is back.
     """
     drifts = by_tool(told)
-    quiet = len({t.change.tool for t in told if t.outcome != "alert"} - {d.change.tool for d in drifts})
+    quiet = _quiet(told, drifts)
     body = _one(drifts[0], subject, quiet) if len(drifts) == 1 else _several(drifts, subject, quiet)
     first = [Paragraph("note", preface)] if preface else []
     title = drift_title(subject, told)
@@ -143,34 +144,40 @@ def _grouped(told: Sequence[Told]) -> list[ToolDrift]:
 
 
 def _rank(told: Told) -> tuple[int, bool, int]:
-    severity = len(SEVERITIES) if told.severity is None else SEVERITIES.index(told.severity)
-    return severity, words.proof(told.change) is None, told.change.id
+    known = [index for index, severity in enumerate(SEVERITIES) if severity == told.severity]
+    return (known or [len(SEVERITIES)])[0], words.proof(told.change) is None, told.change.id
 
 
-def _one(drift: ToolDrift, subject: Subject, quiet: int) -> Iterable[Paragraph]:
+def _quiet(told: Sequence[Told], drifts: Sequence[ToolDrift]) -> list[str]:
+    """How many tools changed beside the alerting ones without concerning anybody, in words; empty for none."""
+    alerting = {d.change.tool for d in drifts}
+    others = {t.change.tool: t.change.verdict for t in told if t.change.tool not in alerting}
+    noun = "compatible change" if set(others.values()) <= {"compatible"} else "quiet change"
+    return [f"+{words.counted(len(others), noun)}."] if others else []
+
+
+def _one(drift: ToolDrift, subject: Subject, quiet: Sequence[str]) -> Iterable[Paragraph]:
     said = words.sentences(drift.change)
     more = len(said) - _SENTENCES
-    text = ". ".join(said[:_SENTENCES]) + "." + (f"  +{more} more" if more > 0 else "")
-    if quiet:
-        text += f"  +{words.counted(quiet, 'quiet change')}."
-    yield Paragraph("text", text)
+    text = " ".join(words.sentence(s) for s in said[:_SENTENCES])
+    yield Paragraph("text", "  ".join([text, *([f"+{more} more."] if more > 0 else []), *quiet]))
     yield from _proof(drift, named=False)
     yield Paragraph("do", words.do(drift.change, drift.told.line, subject.owner))
     yield _facts(drift)
     yield _people([drift], subject)
 
 
-def _several(drifts: Sequence[ToolDrift], subject: Subject, quiet: int) -> Iterable[Paragraph]:
-    changed = words.counted(len(drifts), "tool")
-    rest = f"  +{words.counted(quiet, 'quiet change')}." if quiet else ""
-    yield Paragraph("text", f"{changed} changed at once, grouped by what happened:{rest}")
+def _several(drifts: Sequence[ToolDrift], subject: Subject, quiet: Sequence[str]) -> Iterable[Paragraph]:
+    labels = Counter(words.label(d.told.line) for d in drifts)
+    kinds = ", ".join(f"{count} {label}" for label, count in labels.items())
+    yield Paragraph("text", "  ".join([f"{words.counted(len(drifts), 'tool')} changed at once: {kinds}.", *quiet]))
     groups = _causes(drifts)
     for group in groups[:_GROUPS]:
         yield Paragraph("text", _group(group))
     left = groups[_GROUPS:]
     if left:
         tools = sum(len(g) for g in left)
-        yield Paragraph("text", f"+{words.counted(tools, 'more tool')} changed in other ways, listed on the page")
+        yield Paragraph("text", f"+{tools} more changed in other ways, listed on the page.")
     yield from _proof(drifts[0], named=True)
     yield Paragraph("do", words.do(drifts[0].change, drifts[0].told.line, subject.owner))
     yield _facts(drifts[0])

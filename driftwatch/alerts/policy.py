@@ -7,7 +7,7 @@ several parts and the worst one must speak.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -199,6 +199,7 @@ def decide(
     raise ValueError("the last line of a policy must match every change")
 
 
-def worst(severities: Sequence[Severity]) -> Severity | None:
+def worst(severities: Iterable[str | None]) -> Severity | None:
     """The worst of some severities; None for none."""
-    return min(severities, key=SEVERITIES.index, default=None)
+    given = set(severities)
+    return next((severity for severity in SEVERITIES if severity in given), None)

@@ -12,7 +12,9 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.alerts.tables import Acceptance, Alert, AlertEvent, Decision
 from driftwatch.db.engine import run_sql
 from driftwatch.errors import NotFoundError
+from driftwatch.history import read as history
 from driftwatch.history.tables import Change, Changeset, Tool, ToolVersion
+from driftwatch.history.views import ChangeView
 from driftwatch.servers.tables import Server
 
 #: a changeset that never stops growing is posted after this many collection times
@@ -65,6 +67,11 @@ async def server_of(session: AsyncSession, changeset_id: int) -> Server:
     """The server of a changeset."""
     query = select(Server).join(Changeset, col(Changeset.server_id) == Server.id)
     return (await session.scalars(query.where(col(Changeset.id) == changeset_id))).one()
+
+
+async def views(session: AsyncSession, change_ids: Sequence[int]) -> list[ChangeView]:
+    """Changes as the policy and messages read them."""
+    return [await history.load_change(session, change_id) for change_id in change_ids]
 
 
 async def mark_decided(session: AsyncSession, changeset_id: int, change_ids: Sequence[int]) -> None:
@@ -159,15 +166,34 @@ async def newest_decisions(session: AsyncSession, change_ids: Collection[int]) -
     return {d.change_id: d for d in (await session.scalars(query)).all()}
 
 
-async def newest_changes(session: AsyncSession, change_ids: Collection[int]) -> list[Change]:
-    """Of these changes the newest of each tool."""
+async def newest_changes(session: AsyncSession, alert_id: int) -> list[Change]:
+    """The newest change of each tool that belongs to an alert."""
     query = (
         select(Change)
-        .where(col(Change.id).in_(change_ids))
+        .where(col(Change.id).in_(select(col(Decision.change_id)).where(col(Decision.alert_id) == alert_id)))
         .distinct(col(Change.tool_id))
         .order_by(col(Change.tool_id), col(Change.id).desc())
     )
     return list((await session.scalars(query)).all())
+
+
+async def alerting_tools(session: AsyncSession, alert_id: int) -> list[int]:
+    """The tools that an alert tells of, without the quiet ones beside them."""
+    told = [change for change, decision in (await decided(session, alert_id)).items() if decision.outcome == "alert"]
+    query = select(col(Change.tool_id)).where(col(Change.id).in_(told)).distinct()
+    return list((await session.scalars(query)).all())
+
+
+async def heard_of(session: AsyncSession, alert_id: int) -> set[DriftKey]:
+    """The drift that people heard of through an alert."""
+    told = [change for change, decision in (await decided(session, alert_id)).items() if decision.outcome == "alert"]
+    return set((await drift_keys(session, told)).values())
+
+
+async def first_event(session: AsyncSession, alert_id: int) -> int | None:
+    """The event with which an alert opened."""
+    query = select(func.min(col(AlertEvent.id))).where(col(AlertEvent.alert_id) == alert_id)
+    return (await session.execute(query)).scalar()
 
 
 async def current_versions(session: AsyncSession, tool_ids: Collection[int]) -> dict[int, int | None]:

@@ -23,9 +23,19 @@ _NOUNS: Final[Mapping[str, tuple[str, str]]] = {
     "silent-break": ("✕", "breaking change"),
     "unknown-break": ("✕", "breaking change"),
     "announced-break": ("✕", "breaking change"),
-    "undecided": ("?", "undecided change"),
+    "undecided": ("?", "change, not decided"),
     "less-safe-hint": ("!", "change to a less safe hint"),
     "silent-output-change": ("✓", "output change"),
+}
+_LABELS: Final[Mapping[str, str]] = {
+    "invalid": "invalid",
+    "tool-removed": "gone",
+    "silent-break": "breaking",
+    "unknown-break": "breaking",
+    "announced-break": "breaking",
+    "undecided": "undecided",
+    "less-safe-hint": "with a less safe hint",
+    "silent-output-change": "with another output",
 }
 _KINDS: Final[Mapping[str, str]] = {"added": "is new", "removed": "is gone", "restored": "is back"}
 _PARTS: Final[Mapping[str, str]] = {
@@ -55,6 +65,11 @@ def verdict_glyph(line: str) -> str:
     return _NOUNS.get(line, ("!", ""))[0]
 
 
+def label(line: str) -> str:
+    """What a policy line calls the tools it matched, after a number: ``107 breaking``."""
+    return _LABELS.get(line, "changed")
+
+
 def code(name: str) -> str:
     """A name as code, shortened where it would drown the sentence."""
     return f"`{short(name.replace('`', chr(0x2019)))}`"
@@ -71,9 +86,13 @@ def sentences(change: ChangeView) -> list[str]:
         return [f"{code(change.tool)} {_KINDS[change.kind]}"]
     findings = sorted((f for p in change.parts for f in p.findings), key=lambda f: _level(f.level))
     found = list(dict.fromkeys(f.message.rstrip(".") for f in findings if f.message))
-    if found:
-        return found
-    return [_PARTS[p.part] for p in change.parts if p.part in _PARTS] or ["the definition changed"]
+    open_ones = [
+        f"{_PARTS[p.part]}, and we could not prove that it breaks nobody"
+        for p in change.parts
+        if p.verdict == "undecided" and p.part in _PARTS
+    ]
+    others = [_PARTS[p.part] for p in change.parts if p.part in _PARTS]
+    return [*open_ones, *found] or others or ["the definition changed"]
 
 
 def _level(level: str) -> int:
@@ -128,7 +147,9 @@ def do(change: ChangeView, line: str, owner: str | None) -> str:
     new = f"v{change.to_version}"
     someone = owner or "the people who run it"
     if line == "tool-removed":
-        return f"find what calls {code(change.tool)}; clients started before {since} still offer it."
+        hint = change.facts.get("rename_hint")
+        perhaps = f" (it may be called {code(str(hint['tool']))} now)" if isinstance(hint, Mapping) else ""
+        return f"find what calls {code(change.tool)}{perhaps}; clients started before {since} still offer it."
     if line == "invalid":
         return f"ask {someone} to repair the definition; clients on the official SDKs refuse it until then."
     if line == "undecided":
@@ -136,7 +157,7 @@ def do(change: ChangeView, line: str, owner: str | None) -> str:
     if line == "less-safe-hint":
         return "check approval rules that rely on this hint."
     if line == "silent-output-change":
-        return f"nothing breaks by this; clients started before {since} do not know {new} yet."
+        return f"nothing declared breaks by this; clients started before {since} do not know {new} yet."
     part = _proving_part(change)
     if part is not None and part.part == "input":
         return f"restart clients started before {since}, so that they send what {new} asks for."
@@ -195,8 +216,14 @@ def server_version(change: ChangeView) -> str | None:
 
 def seen_by(eras: Iterable[str]) -> str:
     """``seen by 2026-07-28 and 2025-11-25 clients``."""
-    names = [CLIENTS[era] for era in CLIENTS if era in set(eras)]
+    seen = set(eras)
+    names = [CLIENTS[era] for era in CLIENTS if era in seen]
     return f"seen by {' and '.join(names)} clients" if names else "seen by every client"
+
+
+def sentence(text: str) -> str:
+    """The text with a capital and a full stop; names in backticks keep their spelling."""
+    return f"{text[:1].upper()}{text[1:]}." if text else text
 
 
 def counted(number: int, noun: str) -> str:

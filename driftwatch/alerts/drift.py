@@ -1,0 +1,150 @@
+"""From a changeset that the policy decided about to its alert: opened, joined, opened again, or reverted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from driftwatch.alerts import baseline, outbox_store, states, store
+from driftwatch.alerts.message import Message, Subject, Told, drift_message, drift_title, reverted_message
+from driftwatch.alerts.policy import worst
+from driftwatch.alerts.read import delivery_group
+from driftwatch.alerts.tables import Alert, Decision
+from driftwatch.servers.tables import Server
+from driftwatch.settings import Settings
+
+#: drift that comes back this soon after it went away opens its old alert again
+REOPEN_WITHIN: Final = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Changes of one changeset with what the policy said, the decisions already stored. ``told[i]`` has decision i."""
+
+    server: Server
+    subject: Subject
+    told: tuple[Told, ...]
+    decisions: tuple[Decision, ...]
+    tools: tuple[int, ...]
+
+    @property
+    def alerting(self) -> list[Told]:
+        """The changes that people must hear of."""
+        return [t for t in self.told if t.outcome == "alert"]
+
+    def tools_where(self, changes: Collection[Told]) -> set[int]:
+        """The tool ids of some of the changes."""
+        ids = {t.change.id for t in changes}
+        return {tool for tool, told in zip(self.tools, self.told, strict=True) if told.change.id in ids}
+
+    def belong_to(self, alert_id: int) -> None:
+        """Tie every change, the quiet ones too, to the alert that tells of it."""
+        for decision in self.decisions:
+            decision.alert_id = alert_id
+
+
+def subject_of(server: Server, changeset_id: int, settings: Settings) -> Subject:
+    """Whom a message about a changeset is about."""
+    return Subject(server.name, store.known(server.id), server.owner, changeset_id, settings.public_url)
+
+
+async def raise_alert(session: AsyncSession, settings: Settings, decided: Decided) -> int | None:
+    """The alert that tells of a changeset, opened, joined or opened again; None when nobody needs to hear of it."""
+    own = await store.alert_of_changeset(session, decided.subject.changeset_id)
+    if not decided.alerting:
+        if own is not None:
+            decided.belong_to(store.known(own.id))
+        return None
+    keys = set((await store.drift_keys(session, [t.change.id for t in decided.alerting])).values())
+    alert = own or await _earlier(session, decided, keys)
+    if alert is None:
+        return await _open(session, settings, decided)
+    return await _join(session, settings, alert, decided, keys)
+
+
+async def revert_alerts(session: AsyncSession, decided: Decided) -> list[int]:
+    """Close alerts whose every tool is at its baseline again, and say so to those who heard of the drift."""
+    back = [t for t in decided.told if t.line == "back-at-baseline"]
+    reverted = []
+    for alert in await store.open_alerts_about(session, decided.tools_where(back)) if back else ():
+        alert_id = store.known(alert.id)
+        if not await baseline.all_back(session, await store.alerting_tools(session, alert_id)):
+            continue
+        states.check(alert.kind, alert.state, "reverted", handled_by=alert.handled_by)
+        alert.state, alert.settles_at, alert.closed_at = "reverted", None, await store.now(session)
+        await announce(session, alert_id, "reverted", reverted_message(decided.subject, back), decided.subject)
+        reverted.append(alert_id)
+    return reverted
+
+
+async def announce(session: AsyncSession, alert_id: int, kind: str, message: Message, subject: Subject) -> None:
+    """Write the event and, in the same transaction, what every channel shall be told about it."""
+    event = await store.add_event(session, alert_id, kind, detail={"changeset": subject.changeset_id})
+    await outbox_store.enqueue(
+        session,
+        message,
+        group=delivery_group(event),
+        event=f"drift.{kind}",
+        alert_id=alert_id,
+        ordering=str(alert_id),
+    )
+
+
+async def _open(session: AsyncSession, settings: Settings, decided: Decided) -> int:
+    subject = decided.subject
+    alert = Alert(
+        kind="drift",
+        server_id=subject.server_id,
+        changeset_id=subject.changeset_id,
+        severity=worst(t.severity for t in decided.alerting) or "notice",
+        title=drift_title(subject, decided.told),
+        settles_at=await _settles_at(session, settings, decided.server),
+    )
+    alert_id = await store.add_alert(session, alert)
+    decided.belong_to(alert_id)
+    await announce(session, alert_id, "opened", drift_message(subject, decided.told), subject)
+    return alert_id
+
+
+async def _join(
+    session: AsyncSession, settings: Settings, alert: Alert, decided: Decided, keys: set[store.DriftKey]
+) -> int:
+    """Add a changeset to an alert. The same drift seen again is only written down; people heard of it."""
+    alert_id = store.known(alert.id)
+    heard = await store.heard_of(session, alert_id)
+    decided.belong_to(alert_id)
+    open_still = alert.state in states.OPEN
+    if open_still and keys <= heard:
+        await store.add_event(session, alert_id, "seen-again", detail={"changeset": decided.subject.changeset_id})
+        return alert_id
+    preface = f"More on an alert that is still {alert.state}." if open_still else f"Back again; it was {alert.state}."
+    if alert.state != "open":
+        states.check(alert.kind, alert.state, "open")
+    alert.state, alert.closed_at, alert.handled_by = "open", None, None
+    alert.severity = worst([alert.severity, *(t.severity for t in decided.alerting)]) or "notice"
+    alert.settles_at = await _settles_at(session, settings, decided.server)
+    message = drift_message(decided.subject, decided.told, preface=preface)
+    await announce(session, alert_id, "updated" if open_still else "reopened", message, decided.subject)
+    return alert_id
+
+
+async def _earlier(session: AsyncSession, decided: Decided, keys: set[store.DriftKey]) -> Alert | None:
+    """The alert this drift belongs to: an open one about one of its tools, or the same drift lately reverted."""
+    open_ones = await store.open_alerts_about(session, decided.tools_where(decided.alerting))
+    if open_ones:
+        return open_ones[0]
+    for alert in await store.lately_reverted(session, decided.subject.server_id, within=REOPEN_WITHIN):
+        if keys & await store.heard_of(session, store.known(alert.id)):
+            return alert
+    return None
+
+
+async def _settles_at(session: AsyncSession, settings: Settings, server: Server) -> datetime | None:
+    """When an alert ends by itself; never for a pinned server."""
+    if server.mode != "follow":
+        return None
+    return await store.now(session) + timedelta(days=settings.settle_days)
