@@ -16,7 +16,7 @@ from driftwatch.history import read as history_read
 from driftwatch.history.views import ChangeView
 from driftwatch.web.auth import store as auth_store
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor, Visitor
-from driftwatch.web.pages import announced, deploy, store, story, telling, tool_store, words
+from driftwatch.web.pages import announced, deploy, store, story, telling, words
 from driftwatch.web.pages.definitions import Definition
 from driftwatch.web.pages.render import render
 
@@ -127,12 +127,13 @@ def router(services: Services) -> APIRouter:
 
 
 async def _definitions(session: AsyncSession, change: ChangeView) -> tuple[Definition | None, Definition | None]:
-    by_number = {version.number: version.id for version in await tool_store.version_lines(session, change.tool_id)}
-    found = []
+    found: list[Definition | None] = []
     for number in (change.from_version, change.to_version):
-        version_id = by_number.get(number) if number is not None else None
-        raw = None if version_id is None else await history_read.definition(session, version_id)
-        found.append(None if raw is None else Definition.of(raw))
+        if number is None:
+            found.append(None)
+        else:
+            _, stored = await history_read.version_number(session, change.tool_id, number)
+            found.append(Definition.of(stored.verbatim))
     return found[0], found[1]
 
 

@@ -9,9 +9,8 @@ from typing import Final
 
 from driftwatch.alerts.views import BaselineView
 from driftwatch.errors import NotFoundError
-from driftwatch.history.views import ChangeView
+from driftwatch.history.views import ChangeView, IntervalView, VersionView
 from driftwatch.web.pages import story, times, words
-from driftwatch.web.pages.models import Interval, VersionLine
 from driftwatch.web.pages.words import State
 
 MAX_SPANS: Final = 3
@@ -28,7 +27,6 @@ class Row:
     announcement: State | None
     what: str
     href: str
-    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +42,8 @@ class Choice:
 class Pair:
     """The two versions that are compared; equal when there is only one to show."""
 
-    old: VersionLine
-    new: VersionLine
+    old: VersionView
+    new: VersionView
 
     @property
     def same(self) -> bool:
@@ -53,7 +51,7 @@ class Pair:
         return self.old.number == self.new.number
 
 
-def pair(versions: Sequence[VersionLine], baseline: BaselineView | None, wanted: tuple[str, str]) -> Pair:
+def pair(versions: Sequence[VersionView], baseline: BaselineView | None, wanted: tuple[str, str]) -> Pair:
     """Choose by ``wanted`` (from, to): numbers, ``baseline``, ``first``, or empty for the most useful pair.
 
     Raises NotFoundError for a version that does not exist.
@@ -73,23 +71,28 @@ def pair(versions: Sequence[VersionLine], baseline: BaselineView | None, wanted:
     return Pair(old, new)
 
 
-def current(versions: Sequence[VersionLine]) -> VersionLine:
+def current(versions: Sequence[VersionView]) -> VersionView:
     """The version that is current; of an absent tool the one that was last."""
-    still = [version for version in versions if any(span.until is None for span in version.intervals)]
+    still = [version for version in versions if any(span.end is None for span in version.intervals)]
     if still:
         return still[0]
     return max(
-        versions, key=lambda version: (version.intervals[0].since if version.intervals else _NEVER, version.number)
+        versions, key=lambda version: (version.intervals[-1].start if version.intervals else _NEVER, version.number)
     )
 
 
-def choices(versions: Sequence[VersionLine], baseline: BaselineView | None, chosen: VersionLine) -> list[Choice]:
+def since(versions: Sequence[VersionView]) -> datetime | None:
+    """Since when the current version is current; None for an absent tool."""
+    return next((span.start for version in versions for span in version.intervals if span.end is None), None)
+
+
+def choices(versions: Sequence[VersionView], baseline: BaselineView | None, chosen: VersionView) -> list[Choice]:
     """Every version, newest first."""
     return [Choice(v.number, _label(v, baseline), v.number == chosen.number) for v in versions]
 
 
 def rows(
-    versions: Sequence[VersionLine], changes: Sequence[ChangeView], baseline: BaselineView | None, now: datetime
+    versions: Sequence[VersionView], changes: Sequence[ChangeView], baseline: BaselineView | None, now: datetime
 ) -> list[Row]:
     """The table of versions; ``changes`` are the tool's, newest first."""
     led_to: dict[int, ChangeView] = {}
@@ -102,7 +105,7 @@ def rows(
 _NEVER: Final = times.from_epoch(0)
 
 
-def _row(version: VersionLine, change: ChangeView | None, baseline: BaselineView | None, now: datetime) -> Row:
+def _row(version: VersionView, change: ChangeView | None, baseline: BaselineView | None, now: datetime) -> Row:
     more = story.others(change) if change else 0
     return Row(
         number=version.number,
@@ -112,40 +115,39 @@ def _row(version: VersionLine, change: ChangeView | None, baseline: BaselineView
         announcement=words.announcement(change.announcement, change.announcement_reason) if change else None,
         what=f"{story.headline(change)}{f', +{more} more' if more else ''}" if change else "–",
         href=f"/changes/{change.id}" if change else "",
-        digest=version.digest,
     )
 
 
-def _spans(version: VersionLine, now: datetime) -> str:
-    spans = [_span(span, now) for span in version.intervals[:MAX_SPANS]]
+def _spans(version: VersionView, now: datetime) -> str:
+    spans = [_span(span, now) for span in version.intervals[: -MAX_SPANS - 1 : -1]]
     more = len(version.intervals) - MAX_SPANS
     return "; ".join([*spans, *([f"{more} times before"] if more > 0 else [])]) or "–"
 
 
-def _span(span: Interval, now: datetime) -> str:
-    since = times.when(span.since, now)
-    if span.until is None:
+def _span(span: IntervalView, now: datetime) -> str:
+    since = times.when(span.start, now)
+    if span.end is None:
         return f"since {since}"
-    return f"{since} – {times.when(span.until, now)}, {times.duration((span.until - span.since).total_seconds())}"
+    return f"{since} – {times.when(span.end, now)}, {times.duration((span.end - span.start).total_seconds())}"
 
 
-def _label(version: VersionLine, baseline: BaselineView | None) -> str:
+def _label(version: VersionView, baseline: BaselineView | None) -> str:
     marks = []
     if baseline and baseline.number == version.number:
         marks.append("baseline")
-    if any(span.until is None for span in version.intervals):
+    if any(span.end is None for span in version.intervals):
         marks.append("current")
     return f"v{version.number} ({', '.join(marks)})" if marks else f"v{version.number}"
 
 
-def _useful(by_number: dict[int, VersionLine], baseline: BaselineView | None, new: VersionLine) -> VersionLine:
+def _useful(by_number: dict[int, VersionView], baseline: BaselineView | None, new: VersionView) -> VersionView:
     if baseline and baseline.number in by_number and baseline.number != new.number:
         return by_number[baseline.number]
     earlier = [number for number in by_number if number < new.number]
     return by_number[max(earlier)] if earlier else new
 
 
-def _named(by_number: dict[int, VersionLine], name: str) -> VersionLine:
+def _named(by_number: dict[int, VersionView], name: str) -> VersionView:
     digits = name.removeprefix("v")
     number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else -1
     if number not in by_number:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from driftwatch.web.pages.spark import Week
+from driftwatch.history.views import WeekView
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class ServerLine:
 
 @dataclass(frozen=True, slots=True)
 class LastChange:
-    """The newest change of a server or a tool."""
+    """The newest change of a server."""
 
     id: int
     verdict: str | None
@@ -68,27 +68,12 @@ class LastChange:
 
 @dataclass(frozen=True, slots=True)
 class FleetRow:
-    """A server of the overview with everything its line says. ``weeks``: changes by whole weeks ago."""
+    """A server of the overview with everything its line says."""
 
     server: ServerLine
     profiles: tuple[ProfileLine, ...]
     last_change: LastChange | None
-    weeks: Mapping[int, Week]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolLine:
-    """A tool of one profile. ``number`` None: it is absent now. ``declares_output`` None: not known."""
-
-    id: int
-    name: str
-    era: str
-    number: int | None
-    version_id: int | None
-    declares_output: bool
-    invalid: Mapping[str, Any] | None
-    findings: tuple[Mapping[str, Any], ...]
-    last_change: LastChange | None
+    weeks: tuple[WeekView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,25 +88,6 @@ class ToolHead:
     mode: str
     era: str
     profile_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """When a version was current; ``until`` None: it still is."""
-
-    since: datetime
-    until: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class VersionLine:
-    """One version of a tool with the intervals in which it was current, newest first."""
-
-    id: int
-    number: int
-    digest: str
-    invalid: Mapping[str, Any] | None
-    intervals: tuple[Interval, ...]
 
 
 @dataclass(frozen=True, slots=True)

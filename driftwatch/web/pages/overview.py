@@ -76,7 +76,7 @@ def router(services: Services) -> APIRouter:
 async def _leading_changes(session: AsyncSession, alerts: list[AlertView]) -> dict[int, ChangeView]:
     leads = [fleet.lead(alert) for alert in alerts if alert.state == "open" and alert.kind == "drift"]
     ids = [lead.change_id for lead in leads[:MAX_NEEDS] if lead]
-    return {change_id: await history_read.load_change(session, change_id) for change_id in ids}
+    return {change.id: change for change in await history_read.load_changes(session, ids=ids, limit=MAX_NEEDS)}
 
 
 def _asked_for(line: fleet.Line, chosen: Chosen) -> bool:

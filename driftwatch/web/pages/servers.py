@@ -13,7 +13,7 @@ from driftwatch.history import read as history_read
 from driftwatch.servers import changes as server_changes
 from driftwatch.servers.model import ServerPatch
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
-from driftwatch.web.pages import entries, fleet, store, tool_store, watched
+from driftwatch.web.pages import entries, fleet, store, watched
 from driftwatch.web.pages.render import render
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def router(services: Services) -> APIRouter:
             now = await store.now(session)
             line = await store.server_line(session, server_id)
             profiles = (await store.profile_lines(session, [server_id])).get(server_id, [])
-            tools = await tool_store.tool_lines(session, server_id)
+            tools = await history_read.server_tools(session, server_id)
+            lists = await history_read.newest_lists(session, server_id)
             baselines = await alerts_read.baselines(session, [tool.id for tool in tools])
             changes = await history_read.load_changes(session, server_id=server_id, limit=RECENT)
             alerts = await alerts_read.server_alerts(session, server_id, limit=20)
@@ -56,7 +57,7 @@ def router(services: Services) -> APIRouter:
             tools=rows[: watched.MAX_TOOLS],
             more_tools=max(len(rows) - watched.MAX_TOOLS, 0),
             summary=watched.summary(rows),
-            notes=watched.notes(tools),
+            notes=watched.notes(lists, tools),
             entries=entries.gather(changes),
             alerts=watched.alert_rows(alerts, deliveries),
             polls=polls,

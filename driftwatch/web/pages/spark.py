@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+from driftwatch.history.views import WeekView
 
 WEEKS: Final = 13
 _LEFT: Final = 2
@@ -12,15 +14,7 @@ _STEP: Final = 9
 _BASE: Final = 19
 _FULL: Final = 18
 _STEPS_FOR_FULL: Final = 6
-_WORST: Final = ("invalid", "breaking", "undecided", "compatible")
-
-
-@dataclass(frozen=True, slots=True)
-class Week:
-    """What changed in one week: how many changes, and the worst verdict among them."""
-
-    changes: int
-    worst: str | None
+_WORST: Final = ("invalid", "breaking", "undecided")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,33 +36,32 @@ class Spark:
     label: str
 
 
-def worst(verdicts: Mapping[str, int]) -> str | None:
-    """The worst verdict that occurs."""
-    return next((verdict for verdict in _WORST if verdicts.get(verdict)), None)
-
-
-def draw(weeks: Mapping[int, Week], *, blind_weeks: int = 0) -> Spark:
-    """Bars for ``weeks`` (0 is the last seven days); the newest ``blind_weeks`` without a change are drawn dashed."""
+def draw(weeks: Sequence[WeekView], *, blind_weeks: int = 0) -> Spark:
+    """Bars for the weeks; the newest ``blind_weeks`` without a change are drawn dashed."""
+    by_ago = {week.ago: week for week in weeks}
     bars = tuple(
-        _bar(WEEKS - 1 - ago, weeks.get(ago), blind=ago < min(blind_weeks, WEEKS)) for ago in reversed(range(WEEKS))
+        _bar(WEEKS - 1 - ago, by_ago.get(ago), blind=ago < min(blind_weeks, WEEKS)) for ago in reversed(range(WEEKS))
     )
-    return Spark(bars, _label(weeks, blind_weeks))
+    return Spark(bars, _label(by_ago, blind_weeks))
 
 
-def _bar(position: int, week: Week | None, *, blind: bool) -> Bar:
+def _bar(position: int, week: WeekView | None, *, blind: bool) -> Bar:
     x = _LEFT + position * _STEP
-    if week is not None and week.changes:
-        height = min(3 + round(week.changes * (_FULL - 3) / _STEPS_FOR_FULL), _FULL)
-        return Bar(x, _BASE - height, 7, height, week.worst or "compatible")
+    if week is not None and (changes := sum(week.verdicts.values())):
+        height = min(3 + round(changes * (_FULL - 3) / _STEPS_FOR_FULL), _FULL)
+        return Bar(x, _BASE - height, 7, height, _worst(week))
     return Bar(x + 0.5, 13.5, 6, 5, "off") if blind else Bar(x, 17, 7, 2, "")
 
 
-def _label(weeks: Mapping[int, Week], blind_weeks: int) -> str:
-    shown = {ago: week for ago, week in weeks.items() if ago < WEEKS and week.changes}
-    total = sum(week.changes for week in shown.values())
-    if not total:
-        text = "no change"
-    else:
-        latest = shown[min(shown)].worst or "compatible"
-        text = f"{total} {'change' if total == 1 else 'changes'}, the latest {latest}"
+def _worst(week: WeekView) -> str:
+    """The worst verdict of a week; what is not assessed yet looks harmless."""
+    return next((verdict for verdict in _WORST if week.verdicts.get(verdict)), "compatible")
+
+
+def _label(weeks: Mapping[int, WeekView], blind_weeks: int) -> str:
+    shown = {ago: week for ago, week in weeks.items() if ago < WEEKS and any(week.verdicts.values())}
+    total = sum(sum(week.verdicts.values()) for week in shown.values())
+    text = "no change"
+    if total:
+        text = f"{total} {'change' if total == 1 else 'changes'}, the latest {_worst(shown[min(shown)])}"
     return f"{WEEKS} weeks: {text}" + ("; not watched now" if blind_weeks else "")

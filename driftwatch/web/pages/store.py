@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
-from sqlalchemy import cast, func, or_
-from sqlalchemy.types import Integer
+from sqlalchemy import Select, func, or_
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.db.types import escape
 from driftwatch.errors import NotFoundError
+from driftwatch.history import read as history_read
 from driftwatch.history.tables import Change, Tool
 from driftwatch.scheduler.tables import PollEvent, PollRollup, ProfileState
 from driftwatch.servers.tables import Credential, Profile, Server
@@ -25,10 +25,8 @@ from driftwatch.web.pages.models import (
     Polls,
     ProfileLine,
     ServerLine,
+    ToolHead,
 )
-from driftwatch.web.pages.spark import Week
-
-_DAYS: Final = spark.WEEKS * 7
 
 
 async def now(session: AsyncSession) -> datetime:
@@ -46,9 +44,9 @@ async def fleet(session: AsyncSession, *, search: str = "") -> list[FleetRow]:
     ids = [server.id for server in servers]
     profiles = await profile_lines(session, ids)
     last = await _last_changes(session, ids)
-    weeks = await _weeks(session, ids)
+    weeks = await history_read.weekly_counts(session, ids, weeks=spark.WEEKS)
     return [
-        FleetRow(server, tuple(profiles.get(server.id, ())), last.get(server.id), weeks.get(server.id, {}))
+        FleetRow(server, tuple(profiles.get(server.id, ())), last.get(server.id), tuple(weeks.get(server.id, ())))
         for server in servers
     ]
 
@@ -102,26 +100,6 @@ async def _last_changes(session: AsyncSession, server_ids: Sequence[int]) -> dic
     return {row.server_id: last_change(row) for row in (await session.exec(query)).all()}
 
 
-async def _weeks(session: AsyncSession, server_ids: Sequence[int]) -> dict[int, dict[int, Week]]:
-    age = func.extract("epoch", func.now() - Change.recorded_at)
-    week = cast(func.floor(age / (7 * 86400)), Integer).label("week")
-    query = (
-        select(Change.server_id, week, Change.verdict, func.count())
-        .where(
-            col(Change.server_id).in_(server_ids),
-            col(Change.recorded_at) > func.now() - func.make_interval(0, 0, 0, _DAYS),
-        )
-        .group_by(col(Change.server_id), week, col(Change.verdict))
-    )
-    counts = defaultdict[int, dict[int, dict[str, int]]](lambda: defaultdict(dict))
-    for server_id, ago, verdict, number in (await session.exec(query)).all():
-        counts[server_id][max(ago, 0)][verdict or "compatible"] = number
-    return {
-        server_id: {ago: Week(sum(found.values()), spark.worst(found)) for ago, found in by_week.items()}
-        for server_id, by_week in counts.items()
-    }
-
-
 async def polls(session: AsyncSession, server_id: int) -> Polls:
     """How the polls of a server went since yesterday began (UTC)."""
     query = (
@@ -153,6 +131,36 @@ async def poll_events(session: AsyncSession, server_id: int, *, limit: int = 10)
         PollEventLine(_when(event.at), era, event.outcome, _message(event.detail))
         for event, era in (await session.exec(query)).all()
     ]
+
+
+async def tool_head(session: AsyncSession, tool_id: int) -> ToolHead:
+    """What a tool page is about. Raises NotFoundError."""
+    row = (await session.execute(_heads().where(col(Tool.id) == tool_id))).one_or_none()
+    if row is None:
+        raise NotFoundError(f"there is no tool {tool_id}", hint="the server's page lists its tools")
+    return _head(row)
+
+
+async def same_tool(session: AsyncSession, head: ToolHead) -> list[ToolHead]:
+    """The tool of that name in each open profile of its server, this one included."""
+    query = _heads().where(
+        col(Profile.server_id) == head.server_id, col(Tool.name) == head.name, col(Profile.closed_at).is_(None)
+    )
+    return [_head(row) for row in (await session.execute(query.order_by(col(Profile.era).desc()))).all()]
+
+
+def _heads() -> Select[Any]:
+    return (
+        select(Tool.id, Tool.name, Profile.id, Profile.era)
+        .add_columns(col(Server.id), col(Server.name), col(Server.owner), col(Server.mode))
+        .join(Profile, col(Profile.id) == Tool.profile_id)
+        .join(Server, col(Server.id) == Profile.server_id)
+    )
+
+
+def _head(row: Sequence[Any]) -> ToolHead:
+    tool_id, name, profile_id, era, server_id, server, owner, mode = row
+    return ToolHead(tool_id, name, server_id, server, owner, mode, era, profile_id)
 
 
 def _message(detail: Any) -> str | None:

@@ -11,7 +11,7 @@ from driftwatch.alerts import read as alerts_read
 from driftwatch.history import read as history_read
 from driftwatch.history.views import ChangeView
 from driftwatch.web.auth.dependencies import PageVisitor
-from driftwatch.web.pages import comparing, lineage, raw, store, story, tool_store
+from driftwatch.web.pages import comparing, lineage, raw, store, story
 from driftwatch.web.pages.definitions import Definition
 from driftwatch.web.pages.render import render
 
@@ -37,9 +37,9 @@ def router(services: Services) -> APIRouter:
     ) -> HTMLResponse:
         async with services.db.transaction() as session:
             now = await store.now(session)
-            head = await tool_store.tool_head(session, tool_id)
-            twins = await tool_store.same_tool(session, head)
-            versions = await tool_store.version_lines(session, tool_id)
+            head = await store.tool_head(session, tool_id)
+            twins = await store.same_tool(session, head)
+            versions = await history_read.tool_versions(session, tool_id)
             baseline = (await alerts_read.baselines(session, [tool_id])).get(tool_id)
             chosen = lineage.pair(versions, baseline, (old, new))
             before = Definition.of(await history_read.definition(session, chosen.old.id))
@@ -69,6 +69,7 @@ def router(services: Services) -> APIRouter:
             rows=lineage.rows(versions, changes, baseline, now),
             newest=newest,
             alert=alert if alert and alert.needs_someone else None,
+            since=lineage.since(versions),
             current=lineage.current(versions),
         )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from driftwatch.alerts.views import AlertView, BaselineView, DeliveryView
 from driftwatch.capture.model import ConformanceFinding
+from driftwatch.history.views import ListView, ToolView
 from driftwatch.web.pages import fleet, found, times, words
-from driftwatch.web.pages.models import LastChange, ProfileLine, ToolLine
+from driftwatch.web.pages.models import ProfileLine
 from driftwatch.web.pages.words import State
 
 MAX_TOOLS: Final = 500
@@ -37,8 +38,8 @@ class ToolRow:
     versions: tuple[tuple[int, str, int | None], ...]
     output: str
     invalid: bool
-    last: LastChange | None
-    last_state: State | None
+    last: State | None
+    last_href: str
     baseline: str
     baseline_href: str
 
@@ -59,9 +60,9 @@ def seen_by(profiles: Sequence[ProfileLine], now: datetime, *, paused: bool) -> 
     return [_seen(profile, now, paused=paused) for profile in profiles]
 
 
-def tool_rows(lines: Iterable[ToolLine], baselines: Mapping[int, BaselineView], now: datetime) -> list[ToolRow]:
+def tool_rows(lines: Iterable[ToolView], baselines: Mapping[int, BaselineView], now: datetime) -> list[ToolRow]:
     """The tools by name, those that changed last first among the changed, then by name; absent ones at the end."""
-    by_name: dict[str, list[ToolLine]] = {}
+    by_name: dict[str, list[ToolView]] = {}
     for line in lines:
         by_name.setdefault(line.name, []).append(line)
     return [_tool_row(name, group, baselines, now) for name, group in by_name.items()]
@@ -76,20 +77,28 @@ def summary(rows: Sequence[ToolRow]) -> str:
     return f"{words.count(len(present), 'tool')}, of which {outputs} declare outputs{tail}"
 
 
-def notes(lines: Iterable[ToolLine]) -> list[tuple[str, found.Note]]:
-    """Conformance findings of what is current, each once, with the tool's name."""
+def notes(lists: Iterable[ListView], tools: Iterable[ToolView]) -> list[tuple[str, found.Note]]:
+    """Conformance findings of what is current, each once, with the tool's name; those of whole lists first."""
     seen: dict[tuple[str, str, str], tuple[str, found.Note]] = {}
-    for line in lines:
+    for whole in lists:
+        for raw in whole.findings:
+            note = _note(raw)
+            seen.setdefault(("", note.rule, note.message), ("", note))
+    for line in tools:
         if line.invalid:
             message = str(line.invalid.get("message", "client SDKs refuse it"))
             invalid = found.Note(State("invalid", "invalid", "invalid"), message, "", "invalid-definition")
             seen.setdefault((line.name, "invalid", message), (line.name, invalid))
         for raw in line.findings:
-            note = found.note(
-                ConformanceFinding(str(raw.get("rule", "")), str(raw.get("pointer", "")), str(raw.get("message", "")))
-            )
+            note = _note(raw)
             seen.setdefault((line.name, note.rule, note.where), (line.name, note))
     return list(seen.values())[:MAX_FINDINGS]
+
+
+def _note(raw: Mapping[str, Any]) -> found.Note:
+    return found.note(
+        ConformanceFinding(str(raw.get("rule", "")), str(raw.get("pointer", "")), str(raw.get("message", "")))
+    )
 
 
 def alert_rows(alerts: Sequence[AlertView], deliveries: Sequence[DeliveryView]) -> list[AlertRow]:
@@ -159,30 +168,33 @@ def _names_itself(profile: ProfileLine) -> str:
     return " · ".join(part for part in (named, version) if part) or "not known yet"
 
 
-def _tool_row(name: str, group: Sequence[ToolLine], baselines: Mapping[int, BaselineView], now: datetime) -> ToolRow:
-    last = max((line.last_change for line in group if line.last_change), key=lambda change: change.id, default=None)
+def _tool_row(name: str, group: Sequence[ToolView], baselines: Mapping[int, BaselineView], now: datetime) -> ToolRow:
+    changed = [tool for tool in group if tool.last_change_id is not None]
+    newest = max(changed, key=lambda tool: tool.last_change_id or 0, default=None)
     baseline, href = _baseline(group, baselines)
-    shown = None
-    if last is not None:
-        verdict = words.verdict(last.verdict, quiet=last.verdict == "compatible")
-        shown = State(verdict.tone, verdict.glyph, times.age(last.at, now), verdict.quiet)
     return ToolRow(
         name=name,
-        versions=tuple((line.id, line.era, line.number) for line in group),
-        output="declared" if any(line.declares_output for line in group) else "not declared",
-        invalid=any(line.invalid for line in group),
-        last=last,
-        last_state=shown,
+        versions=tuple((tool.id, tool.era, tool.version) for tool in group),
+        output="declared" if any(tool.declares_output for tool in group) else "not declared",
+        invalid=any(tool.invalid for tool in group),
+        last=_last(newest, now) if newest else None,
+        last_href=f"/changes/{newest.last_change_id}" if newest else "",
         baseline=baseline,
         baseline_href=href,
     )
 
 
-def _baseline(group: Sequence[ToolLine], baselines: Mapping[int, BaselineView]) -> tuple[str, str]:
-    for line in group:
-        accepted = baselines.get(line.id)
-        if accepted is not None and accepted.version_id != line.version_id:
+def _last(tool: ToolView, now: datetime) -> State:
+    verdict = words.verdict(tool.last_verdict, quiet=tool.last_verdict == "compatible")
+    text = times.age(tool.last_change_at, now) if tool.last_change_at else verdict.word
+    return State(verdict.tone, verdict.glyph, text, verdict.quiet)
+
+
+def _baseline(group: Sequence[ToolView], baselines: Mapping[int, BaselineView]) -> tuple[str, str]:
+    for tool in group:
+        accepted = baselines.get(tool.id)
+        if accepted is not None and accepted.version_id != tool.version_id:
             was = "absent" if accepted.number is None else f"v{accepted.number}"
-            now = "gone" if line.number is None else f"v{line.number}"
-            return f"{was} → {now}", f"/tools/{line.id}?from=baseline"
+            now = "gone" if tool.version is None else f"v{tool.version}"
+            return f"{was} → {now}", f"/tools/{tool.id}?from=baseline"
     return "same", ""
