@@ -77,3 +77,65 @@ class ChangeView:
     def worst(self) -> PartView | None:
         """The part that decided the verdict."""
         return next((p for p in self.parts if p.part == self.part), None)
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalView:
+    """When a version was current. ``end`` None: still. The true start lies in (``not_before``, ``start``]."""
+
+    not_before: datetime | None
+    start: datetime
+    end: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class VersionView:
+    """One distinct definition of a tool. ``invalid``: {code, message, scope} when client SDKs refuse it."""
+
+    id: int
+    number: int
+    created_at: datetime
+    part_shas: Mapping[str, str]
+    invalid: Mapping[str, Any] | None
+    findings: tuple[Mapping[str, Any], ...]
+    intervals: tuple[IntervalView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolView:
+    """A tool as a profile has it now. ``version`` None: it is absent."""
+
+    id: int
+    profile_id: int
+    era: str
+    name: str
+    version_id: int | None
+    version: int | None
+    versions: int
+    declares_output: bool
+    invalid: Mapping[str, Any] | None
+    findings: tuple[Mapping[str, Any], ...]
+    last_change_id: int | None
+    last_change_at: datetime | None
+    last_verdict: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WeekView:
+    """Changes of a server in one week, 0 being the last seven days, by verdict (``none`` while not assessed)."""
+
+    ago: int
+    verdicts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ListView:
+    """The newest list of a profile: what the server said of itself and what is to be known about the list."""
+
+    profile_id: int
+    era: str
+    first_seen_at: datetime
+    protocol_version: str | None
+    server_info: Mapping[str, Any] | None
+    tool_count: int
+    findings: tuple[Mapping[str, Any], ...]

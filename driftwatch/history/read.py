@@ -1,0 +1,151 @@
+"""The read side of history for pages, the API and messages. Nothing here writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func
+from sqlalchemy.orm import aliased
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from driftwatch.errors import NotFoundError
+from driftwatch.history.definitions import load_definition, row_id
+from driftwatch.history.details import load_judgements, load_parts
+from driftwatch.history.tables import Assessment, Change, ChangePart, Tool, ToolVersion
+from driftwatch.history.tool_read import newest_lists, server_tools, tool_versions, version_number, weekly_counts, when
+from driftwatch.history.views import ChangeView
+from driftwatch.servers.tables import Profile, Server
+
+__all__ = [
+    "definition",
+    "load_change",
+    "load_changes",
+    "load_changeset",
+    "newest_lists",
+    "server_tools",
+    "tool_versions",
+    "version_number",
+    "weekly_counts",
+]
+
+
+async def load_change(session: AsyncSession, change_id: int) -> ChangeView:
+    """One change. Raises NotFoundError."""
+    found = await _changes(session, _query().where(col(Change.id) == change_id))
+    if not found:
+        raise NotFoundError(f"There is no change {change_id}.", hint="Look at the changelog.")
+    return found[0]
+
+
+async def load_changes(
+    session: AsyncSession,
+    *,
+    server_id: int | None = None,
+    tool_id: int | None = None,
+    tool: str | None = None,
+    verdict: str | None = None,
+    announcement: str | None = None,
+    direction: str | None = None,
+    era: str | None = None,
+    since: datetime | None = None,
+    ids: Sequence[int] | None = None,
+    cursor: int | None = None,
+    limit: int = 50,
+) -> list[ChangeView]:
+    """Changes that pass every given filter, newest first.
+
+    ``tool`` is an exact name, ``direction`` input or output (a change whose newest assessment has that part),
+    ``since`` the earliest recording time, ``cursor`` the id of the last change already seen.
+    """
+    query = _query().order_by(col(Change.id).desc()).limit(limit)
+    exact = {
+        Change.server_id: server_id,
+        Change.tool_id: tool_id,
+        Tool.name: tool,
+        Change.verdict: verdict,
+        Change.announcement: announcement,
+        Profile.era: era,
+    }
+    for column, value in exact.items():
+        if value is not None:
+            query = query.where(column == value)
+    if since is not None:
+        query = query.where(col(Change.recorded_at) >= since)
+    if cursor is not None:
+        query = query.where(col(Change.id) < cursor)
+    if ids is not None:
+        query = query.where(col(Change.id).in_(ids))
+    if direction is not None:
+        query = query.where(_has_part(direction))
+    return await _changes(session, query)
+
+
+async def load_changeset(session: AsyncSession, changeset_id: int) -> list[ChangeView]:
+    """The changes of a changeset in the order they were recorded. Raises NotFoundError."""
+    found = await _changes(session, _query().where(col(Change.changeset_id) == changeset_id).order_by(col(Change.id)))
+    if not found:
+        raise NotFoundError(f"There is no changeset {changeset_id}.", hint="Look at the changelog.")
+    return found
+
+
+async def definition(session: AsyncSession, version_id: int) -> bytes:
+    """The bytes of a version as the server sent them. Raises NotFoundError."""
+    return (await load_definition(session, version_id)).verbatim
+
+
+_FROM = aliased(ToolVersion)
+_TO = aliased(ToolVersion)
+
+
+def _query() -> Any:
+    return (
+        select(Change, Server.name, Profile.era, Tool.name)
+        .add_columns(col(_FROM.number), col(_TO.number))
+        .join(Server, col(Server.id) == col(Change.server_id))
+        .join(Profile, col(Profile.id) == col(Change.profile_id))
+        .join(Tool, col(Tool.id) == col(Change.tool_id))
+        .outerjoin(_FROM, col(_FROM.id) == col(Change.from_version_id))
+        .outerjoin(_TO, col(_TO.id) == col(Change.to_version_id))
+    )
+
+
+def _has_part(part: str) -> Any:
+    newest = select(func.max(Assessment.id)).where(col(Assessment.change_id) == col(Change.id)).scalar_subquery()
+    parts = select(ChangePart.id).where(col(ChangePart.assessment_id) == newest, ChangePart.part == part)
+    return parts.exists()
+
+
+async def _changes(session: AsyncSession, query: Any) -> list[ChangeView]:
+    rows = (await session.exec(query)).all()
+    ids = [row_id(row[0].id) for row in rows]
+    parts, judgements = await load_parts(session, ids), await load_judgements(session, ids)
+    return [
+        ChangeView(
+            id=row_id(change.id),
+            changeset_id=change.changeset_id,
+            server_id=change.server_id,
+            server=server,
+            profile_id=change.profile_id,
+            era=era,
+            tool_id=change.tool_id,
+            tool=tool,
+            kind=change.kind,
+            from_version=before,
+            to_version=after,
+            verdict=change.verdict,
+            via=change.via,
+            part=change.part,
+            announcement=change.announcement,
+            announcement_reason=change.announcement_reason,
+            window=(change.window_start, change.window_end),
+            recorded_at=when(change.recorded_at),
+            state=change.state,
+            facts=change.facts or {},
+            parts=tuple(parts.get(row_id(change.id), ())),
+            judgement=judgements.get(row_id(change.id)),
+        )
+        for change, server, era, tool, before, after in rows
+    ]

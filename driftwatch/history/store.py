@@ -1,0 +1,267 @@
+"""SQL of history: what is held, what is doubted, and how a change is written. The caller owns the transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import delete, func, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from driftwatch.capture.model import Snapshot
+from driftwatch.errors import NotFoundError
+from driftwatch.history.changesets import Group
+from driftwatch.history.definitions import row_id
+from driftwatch.history.ledger import Doubt
+from driftwatch.history.tables import (
+    Candidate,
+    Change,
+    Changeset,
+    SnapshotRow,
+    Tool,
+    ToolInterval,
+    ToolVersion,
+)
+from driftwatch.scheduler.tables import PollEvent, ProfileState
+from driftwatch.servers.tables import Profile, Server
+from driftwatch.wire.facts import Listing
+
+#: changesets whose last window ended longer ago than this before a new window are not looked at
+_EARLIER: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A tool of a profile with its current version; None in both: absent."""
+
+    tool_id: int
+    version_id: int | None
+    sha256: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """When a version became current; ``version_id`` None: the tool was absent."""
+
+    version_id: int | None
+    valid_from: datetime
+
+
+async def lock_state(session: AsyncSession, profile_id: int) -> ProfileState:
+    """The profile's hot row, locked until the end of the transaction. Raises NotFoundError."""
+    query = select(ProfileState).where(ProfileState.profile_id == profile_id).with_for_update()
+    state = (await session.exec(query.execution_options(populate_existing=True))).one_or_none()
+    if state is None:
+        raise NotFoundError(f"There is no profile {profile_id}.", hint="The server may have been deleted.")
+    return state
+
+
+async def lock_server(session: AsyncSession, profile_id: int) -> int | None:
+    """The server of a profile, locked so that its changesets form one after the other; None when one of them is gone.
+
+    Always taken after the profile's own lock.
+    """
+    query = (
+        select(Server.id)
+        .join(Profile, col(Profile.server_id) == col(Server.id))
+        .where(col(Profile.id) == profile_id, col(Profile.closed_at).is_(None), col(Server.state) != "deleted")
+        .with_for_update(of=Server, key_share=True)
+    )
+    return (await session.exec(query)).one_or_none()
+
+
+async def known_tools(session: AsyncSession, profile_id: int) -> dict[str, Known]:
+    """Every tool ever believed of a profile, by name."""
+    query = (
+        select(Tool.name, Tool.id, ToolVersion.id, ToolVersion.definition_sha)
+        .outerjoin(ToolInterval, (col(ToolInterval.tool_id) == col(Tool.id)) & col(ToolInterval.valid_to).is_(None))
+        .outerjoin(ToolVersion, col(ToolVersion.id) == col(ToolInterval.version_id))
+        .where(col(Tool.profile_id) == profile_id)
+    )
+    return {name: Known(row_id(tool), version, sha) for name, tool, version, sha in (await session.exec(query)).all()}
+
+
+async def has_snapshot(session: AsyncSession, profile_id: int) -> bool:
+    """True once a first list of the profile was believed."""
+    query = select(SnapshotRow.id).where(SnapshotRow.profile_id == profile_id).limit(1)
+    return (await session.exec(query)).first() is not None
+
+
+async def put_snapshot(session: AsyncSession, profile_id: int, snapshot: Snapshot, listing: Listing) -> None:
+    """Add a snapshot row when it differs from the last one, in its tools or in what the server says of itself."""
+    row = SnapshotRow(
+        profile_id=profile_id,
+        fingerprint=snapshot.fingerprint,
+        first_seen_at=listing.arrived_at,
+        protocol_version=listing.facts.protocol_version,
+        server_info=_plain(listing.facts.server_info),
+        instructions=listing.facts.instructions,
+        capabilities=_plain(listing.facts.capabilities),
+        tool_count=len(snapshot.tools),
+        findings=[asdict(note) for note in snapshot.findings] or None,
+    )
+    query = select(SnapshotRow).where(SnapshotRow.profile_id == profile_id).order_by(col(SnapshotRow.id).desc())
+    last = (await session.exec(query.limit(1))).first()
+    if last is None or _said(last) != _said(row):
+        session.add(row)
+
+
+async def put_tools(session: AsyncSession, profile_id: int, names: Collection[str]) -> dict[str, int]:
+    """The ids of tools by name; made where they are new."""
+    if not names:
+        return {}
+    rows = [{"profile_id": profile_id, "name": name} for name in sorted(names)]
+    await session.exec(insert(Tool).on_conflict_do_nothing(), params=rows)
+    query = select(Tool.name, Tool.id).where(Tool.profile_id == profile_id, col(Tool.name).in_(names))
+    return {name: row_id(tool) for name, tool in (await session.exec(query)).all()}
+
+
+async def open_intervals(
+    session: AsyncSession, starts: Iterable[tuple[int, int | None, datetime | None, datetime]]
+) -> None:
+    """End the current interval of tools and open the next: (tool id, version id, window start, valid from)."""
+    rows = [
+        {"tool_id": tool, "version_id": version, "window_start": since, "valid_from": start}
+        for tool, version, since, start in starts
+    ]
+    for row in rows:
+        current = update(ToolInterval).where(
+            col(ToolInterval.tool_id) == row["tool_id"], col(ToolInterval.valid_to).is_(None)
+        )
+        await session.exec(current.values(valid_to=row["valid_from"]))
+    if rows:
+        await session.exec(insert(ToolInterval), params=rows)
+
+
+async def last_intervals(session: AsyncSession, tool_id: int, *, limit: int) -> list[Interval]:
+    """A tool's last intervals, newest first; the current one is the first."""
+    query = (
+        select(ToolInterval.version_id, ToolInterval.valid_from)
+        .where(ToolInterval.tool_id == tool_id)
+        .order_by(col(ToolInterval.id).desc())
+        .limit(limit)
+    )
+    return [Interval(version, start) for version, start in (await session.exec(query)).all()]
+
+
+async def load_doubts(session: AsyncSession, profile_id: int) -> dict[str, Doubt]:
+    """The differences of a profile that are not believed yet, by tool name."""
+    rows = (await session.exec(select(Candidate).where(Candidate.profile_id == profile_id))).all()
+    return {row.tool: _doubt(row) for row in rows}
+
+
+async def put_doubts(session: AsyncSession, profile_id: int, doubts: Mapping[str, Doubt]) -> None:
+    """Replace the stored doubts of a profile."""
+    await session.exec(delete(Candidate).where(col(Candidate.profile_id) == profile_id))
+    if doubts:
+        await session.exec(insert(Candidate), params=[_candidate(profile_id, tool, d) for tool, d in doubts.items()])
+
+
+async def put_passed(session: AsyncSession, profile_id: int, at: datetime, doubts: Mapping[str, Doubt]) -> None:
+    """Note in the profile's poll history that differences came and went without being believed."""
+    for tool, doubt in doubts.items():
+        seen = f"{doubt.returns} time{'s' if doubt.returns > 1 else ''}"
+        message = f"another definition of {tool} was seen {seen} and did not hold"
+        detail = {"code": "transient", "message": message, "tool": tool, "returns": doubt.returns}
+        session.add(PollEvent(profile_id=profile_id, at=at, outcome="transient", detail=detail))
+
+
+async def groups_since(session: AsyncSession, server_id: int, start: datetime) -> list[Group]:
+    """The changesets of a server that a window from ``start`` on may overlap, oldest first."""
+    query = (
+        select(Changeset)
+        .where(Changeset.server_id == server_id, Changeset.last_window_end > start)
+        .order_by(col(Changeset.id).desc())
+        .limit(_EARLIER)
+    )
+    rows = reversed((await session.exec(query)).all())
+    return [Group(row_id(row.id), (row.first_window_start, row.last_window_end)) for row in rows]
+
+
+async def put_groups(session: AsyncSession, server_id: int, groups: Sequence[Group]) -> list[int]:
+    """Store changesets, new or grown; their ids in order."""
+    ids = []
+    for group in groups:
+        if group.id is None:
+            row = Changeset(server_id=server_id, first_window_start=group.span[0], last_window_end=group.span[1])
+            session.add(row)
+            await session.flush()
+            ids.append(row_id(row.id))
+        else:
+            grown = update(Changeset).where(col(Changeset.id) == group.id)
+            await session.exec(grown.values(first_window_start=group.span[0], last_window_end=group.span[1]))
+            ids.append(group.id)
+    return ids
+
+
+async def put_changes(session: AsyncSession, changes: Sequence[Change]) -> list[int]:
+    """Store changes as ``recorded``, to be judged as soon as they are assessed; their ids in order."""
+    for change in changes:
+        change.judge_at = change.window_end
+        session.add(change)
+    await session.flush()
+    return [row_id(change.id) for change in changes]
+
+
+def see(state: ProfileState, listing: Listing, snapshot: Snapshot, *, settled: bool) -> None:
+    """Write what a poll saw into the hot row. Unsettled: no digest, so that the next poll is looked at in full."""
+    facts = listing.facts
+    state.last_complete_sent_at = listing.sent_at
+    state.body_sha256 = listing.body_sha256 if settled else None
+    state.fingerprint = snapshot.fingerprint if settled else None
+    state.protocol_version = facts.protocol_version
+    state.server_info = _plain(facts.server_info)
+    state.capabilities = _plain(facts.capabilities)
+    state.instructions = facts.instructions
+    state.list_changed_declared = facts.list_changed_declared
+    state.ttl_ms = listing.ttl_ms
+    state.cache_scope = listing.cache_scope
+    state.tool_count = len(snapshot.tools)
+
+
+async def clock(session: AsyncSession) -> datetime:
+    """The database's time, now and not when the transaction began."""
+    at: datetime = (await session.exec(select(func.clock_timestamp()))).one()
+    return at
+
+
+def _plain(value: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return None if value is None else dict(value)
+
+
+def _said(row: SnapshotRow) -> tuple[Any, ...]:
+    return (row.fingerprint, row.protocol_version, row.server_info, row.instructions, row.capabilities)
+
+
+def _doubt(row: Candidate) -> Doubt:
+    facts = row.facts or {}
+    return Doubt(
+        old=row.old_sha,
+        new=row.new_sha,
+        prior_sent_at=row.prior_sent_at,
+        first_arrived_at=row.first_arrived_at,
+        last_seen_at=row.last_seen_at,
+        sightings=row.sightings,
+        returns=row.returns,
+        calm=facts.get("calm", 0),
+        restarts=facts.get("restarts", 0),
+    )
+
+
+def _candidate(profile_id: int, tool: str, doubt: Doubt) -> dict[str, Any]:
+    return {
+        "profile_id": profile_id,
+        "tool": tool,
+        "old_sha": doubt.old,
+        "new_sha": doubt.new,
+        "prior_sent_at": doubt.prior_sent_at,
+        "first_arrived_at": doubt.first_arrived_at,
+        "last_seen_at": doubt.last_seen_at,
+        "sightings": doubt.sightings,
+        "returns": doubt.returns,
+        "facts": {"calm": doubt.calm, "restarts": doubt.restarts},
+    }

@@ -1,0 +1,164 @@
+"""The read side of tools: what a server has, a tool's versions, how often it changed. Nothing here writes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Integer, cast, func, text
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from driftwatch.capture.model import ToolDefinition
+from driftwatch.errors import NotFoundError
+from driftwatch.history.definitions import load_definition, row_id
+from driftwatch.history.tables import Change, SnapshotRow, Tool, ToolInterval, ToolVersion
+from driftwatch.history.views import IntervalView, ListView, ToolView, VersionView, WeekView
+from driftwatch.servers.tables import Profile
+
+_WEEK_SECONDS = 7 * 86400
+
+
+async def version_number(session: AsyncSession, tool_id: int, number: int) -> tuple[int, ToolDefinition]:
+    """(version id, definition) of a tool's n-th version. Raises NotFoundError."""
+    query = select(ToolVersion.id).where(ToolVersion.tool_id == tool_id, ToolVersion.number == number)
+    found = (await session.exec(query)).first()
+    if found is None:
+        raise NotFoundError(f"Tool {tool_id} has no version {number}.", hint="Look at the versions of the tool.")
+    return found, await load_definition(session, found)
+
+
+async def tool_versions(session: AsyncSession, tool_id: int) -> list[VersionView]:
+    """Every version of a tool, the newest number first, with the times it was current. Raises NotFoundError."""
+    query = select(ToolVersion).where(ToolVersion.tool_id == tool_id).order_by(col(ToolVersion.number).desc())
+    versions = (await session.exec(query)).all()
+    if not versions:
+        raise NotFoundError(f"There is no tool {tool_id}.", hint="Look at the tools of a server.")
+    spans: defaultdict[int | None, list[IntervalView]] = defaultdict(list)
+    rows = select(ToolInterval).where(ToolInterval.tool_id == tool_id).order_by(col(ToolInterval.id))
+    for row in (await session.exec(rows)).all():
+        spans[row.version_id].append(IntervalView(row.window_start, row.valid_from, row.valid_to))
+    return [
+        VersionView(
+            id=row_id(one.id),
+            number=one.number,
+            created_at=when(one.created_at),
+            part_shas=one.part_shas,
+            invalid=one.invalid,
+            findings=tuple(one.findings or ()),
+            intervals=tuple(spans[one.id]),
+        )
+        for one in versions
+    ]
+
+
+async def server_tools(session: AsyncSession, server_id: int, *, absent: bool = True) -> list[ToolView]:
+    """The tools of a server's open profiles by name, modern era first; without ``absent`` only those listed now."""
+    newest = (
+        select(Change)
+        .where(Change.server_id == server_id)
+        .ext(distinct_on(col(Change.tool_id)))
+        .order_by(col(Change.tool_id), col(Change.id).desc())
+    )
+    last = {change.tool_id: change for change in (await session.exec(newest)).all()}
+    query = (
+        select(Tool, Profile.era, ToolVersion)
+        .join(Profile, col(Profile.id) == col(Tool.profile_id))
+        .join(ToolInterval, (col(ToolInterval.tool_id) == col(Tool.id)) & col(ToolInterval.valid_to).is_(None))
+        .outerjoin(ToolVersion, col(ToolVersion.id) == col(ToolInterval.version_id))
+        .where(col(Profile.server_id) == server_id, col(Profile.closed_at).is_(None))
+        .order_by(col(Tool.name), col(Profile.era).desc())
+    )
+    counts = await _version_counts(session, server_id)
+    rows: Sequence[tuple[Tool, str, ToolVersion | None]] = (await session.exec(query)).all()
+    return [
+        _tool(tool, era, version, counts.get(row_id(tool.id), 0), last.get(row_id(tool.id)))
+        for tool, era, version in rows
+        if absent or version is not None
+    ]
+
+
+async def weekly_counts(
+    session: AsyncSession, server_ids: Sequence[int], *, weeks: int = 13
+) -> dict[int, list[WeekView]]:
+    """Changes of each server per week, newest week first; weeks and servers without changes are left out."""
+    ago = cast(func.floor(func.extract("epoch", func.now() - Change.recorded_at) / _WEEK_SECONDS), Integer)
+    word = func.coalesce(Change.verdict, "none")
+    query: Any = (
+        select(Change.server_id, func.count())
+        .add_columns(ago.label("week"), word.label("word"))
+        .where(
+            col(Change.server_id).in_(server_ids),
+            col(Change.recorded_at) > func.now() - func.make_interval(0, 0, weeks),
+        )
+        .group_by(col(Change.server_id), text("week"), text("word"))
+    )
+    found: defaultdict[int, defaultdict[int, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
+    for server_id, count, week, verdict in (await session.exec(query)).all():
+        found[server_id][max(week, 0)][verdict] = count
+    return {
+        server_id: [WeekView(week, verdicts) for week, verdicts in sorted(by_week.items())]
+        for server_id, by_week in found.items()
+    }
+
+
+async def newest_lists(session: AsyncSession, server_id: int) -> list[ListView]:
+    """The newest list of each open profile of a server, with what is to be known about the list itself."""
+    query = (
+        select(SnapshotRow, Profile.era)
+        .join(Profile, col(Profile.id) == col(SnapshotRow.profile_id))
+        .where(col(Profile.server_id) == server_id, col(Profile.closed_at).is_(None))
+        .ext(distinct_on(col(SnapshotRow.profile_id)))
+        .order_by(col(SnapshotRow.profile_id), col(SnapshotRow.id).desc())
+    )
+    return [
+        ListView(
+            profile_id=row.profile_id,
+            era=era,
+            first_seen_at=row.first_seen_at,
+            protocol_version=row.protocol_version,
+            server_info=row.server_info,
+            tool_count=row.tool_count,
+            findings=tuple(row.findings or ()),
+        )
+        for row, era in (await session.exec(query)).all()
+    ]
+
+
+async def _version_counts(session: AsyncSession, server_id: int) -> dict[int, int]:
+    query = (
+        select(ToolVersion.tool_id, func.count())
+        .join(Tool, col(Tool.id) == col(ToolVersion.tool_id))
+        .join(Profile, col(Profile.id) == col(Tool.profile_id))
+        .where(col(Profile.server_id) == server_id)
+        .group_by(col(ToolVersion.tool_id))
+    )
+    return dict((await session.exec(query)).all())
+
+
+def _tool(tool: Tool, era: str, version: ToolVersion | None, versions: int, last: Change | None) -> ToolView:
+    return ToolView(
+        id=row_id(tool.id),
+        profile_id=tool.profile_id,
+        era=era,
+        name=tool.name,
+        version_id=version.id if version else None,
+        version=version.number if version else None,
+        versions=versions,
+        declares_output=bool(version and version.part_shas.get("output")),
+        invalid=version.invalid if version else None,
+        findings=tuple(version.findings or ()) if version else (),
+        last_change_id=last.id if last else None,
+        last_change_at=last.recorded_at if last else None,
+        last_verdict=last.verdict if last else None,
+    )
+
+
+def when(value: datetime | None) -> datetime:
+    """A time the database filled in."""
+    if value is None:
+        raise TypeError("a stored row has a time")
+    return value
