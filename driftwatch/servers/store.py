@@ -21,6 +21,11 @@ from driftwatch.wire.urls import checked_url, origin
 #: a default name gets a number when it is taken; nobody registers one host this often without naming it
 MOST_NUMBERED: Final = 1000
 
+_LOCK_PROFILES = text("""
+SELECT 1 FROM profile_state s JOIN profile p ON p.id = s.profile_id
+WHERE p.server_id = :server ORDER BY s.profile_id FOR UPDATE OF s
+""")
+
 _MAKE_DUE = text("""
 UPDATE profile_state s SET next_due_at = clock_timestamp(), due_reason = :reason
 FROM profile p WHERE p.id = s.profile_id AND p.server_id = :server AND p.closed_at IS NULL
@@ -51,7 +56,12 @@ def host_of(url: str) -> str:
 
 
 async def get_server(session: AsyncSession, server_id: int, *, lock: bool = False) -> Server:
-    """The server, locked for a change when asked. Raises ServerNotFoundError; a tombstone is not found."""
+    """The server, locked for a change when asked. Raises ServerNotFoundError; a tombstone is not found.
+
+    Its profiles are locked before it, as polls do: the other order could deadlock with one.
+    """
+    if lock:
+        await run_sql(session, _LOCK_PROFILES, {"server": server_id})
     query = select(Server).where(col(Server.id) == server_id, col(Server.state) != "deleted")
     server = (await session.exec(query.with_for_update() if lock else query)).first()
     if server is None:

@@ -1,0 +1,63 @@
+"""What a change means: load it, ask the classifier in its sandbox, store the answer; then judge and raise alerts.
+
+Transaction 2 of a change. Doing it twice does nothing more, so a lost job is simply done again by the sweep.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from driftwatch.alerts import lifecycle
+from driftwatch.classify import CLASSIFIER_VERSION
+from driftwatch.classify.tool import over_budget
+from driftwatch.errors import NotFoundError
+from driftwatch.history.assessments import load_for_assessment, store_assessment
+from driftwatch.history.evidence_store import judge_due
+from driftwatch.scheduler import store
+
+if TYPE_CHECKING:
+    from driftwatch.app import Services
+
+log = structlog.get_logger(__name__)
+
+#: changes judged in one transaction
+JUDGED_TOGETHER: Final = 200
+
+
+async def run(services: Services, change_ids: Sequence[int]) -> None:
+    """Assess these changes, each by itself; then decide what follows from all that is assessed."""
+    for change_id in change_ids:
+        with contextlib.suppress(NotFoundError):  # its server was deleted meanwhile
+            await _assess(services, change_id)
+    await conclude(services)
+
+
+async def _assess(services: Services, change_id: int) -> None:
+    async with services.db.transaction() as session:
+        asked = await load_for_assessment(session, change_id)
+    started = time.perf_counter()
+    try:
+        assessment = await services.sandbox.assess(asked.old, asked.new, era=asked.era)
+    except Exception:  # a change without a verdict would never be told; undecided is told
+        log.exception("classifier failed", change=change_id)
+        assessment = over_budget(asked.old, asked.new, "budget: the classifier failed")
+    duration_ms = (time.perf_counter() - started) * 1000
+    async with services.db.transaction() as session:
+        await store_assessment(
+            session, change_id, assessment, classifier_version=CLASSIFIER_VERSION, duration_ms=duration_ms
+        )
+
+
+async def conclude(services: Services) -> None:
+    """Judge what is due, put right what was told about it, and raise alerts; one process at a time."""
+    async with services.db.transaction() as session:
+        if not await store.take_turn(session, "conclude"):
+            return
+        judged = await judge_due(session, services.settings, JUDGED_TOGETHER)
+        await lifecycle.amend(session, services.settings, judged)
+        await lifecycle.raise_due(session, services.settings)

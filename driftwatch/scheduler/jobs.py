@@ -1,0 +1,84 @@
+"""The worker role: runs poll and assess jobs, beside them the sweep and the outbox."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+import procrastinate
+from procrastinate import JobContext, RetryStrategy
+
+from driftwatch.db.engine import SEARCH_PATH
+from driftwatch.scheduler import assess, poll
+from driftwatch.scheduler.enqueue import ASSESS, POLL
+from driftwatch.scheduler.hosts import HostLimits
+
+if TYPE_CHECKING:
+    from driftwatch.app import Services
+
+#: seconds that running jobs get to end by themselves when a worker stops
+GRACE_SECONDS: Final = 4.0
+CONCURRENCY: Final = 8
+#: NOTIFY wakes a worker; this is for the case that one was missed
+LOOK_SECONDS: Final = 2.0
+
+
+async def _poll(context: JobContext, token: str, profile_ids: list[int]) -> None:
+    known = context.additional_context
+    await poll.run(known["services"], known["hosts"], UUID(token), profile_ids)
+
+
+async def _assess(context: JobContext, change_ids: list[int]) -> None:
+    await assess.run(context.additional_context["services"], change_ids)
+
+
+def build_app(connector: procrastinate.PsycopgConnector) -> procrastinate.App:
+    """Make procrastinate know our tasks. Polls are never retried; assessments are, so that a stop loses none."""
+    app = procrastinate.App(connector=connector)
+    app.task(name=POLL, queue=POLL, pass_context=True)(_poll)
+    app.task(name=ASSESS, queue=ASSESS, pass_context=True, retry=RetryStrategy(max_attempts=5, wait=2))(_assess)
+    return app
+
+
+async def work(services: Services, *, concurrency: int = CONCURRENCY, wait: bool = True) -> None:
+    """Run jobs until cancelled; with ``wait`` False, until none is left."""
+    connector = procrastinate.PsycopgConnector(
+        conninfo=services.db.url.replace("postgresql+psycopg://", "postgresql://", 1),
+        kwargs={"options": f"-csearch_path={SEARCH_PATH}", "application_name": "driftwatch-jobs"},
+        min_size=1,
+        max_size=4,
+    )
+    app = build_app(connector)
+    async with app.open_async():
+        await app.run_worker_async(
+            queues=[POLL, ASSESS],
+            name="driftwatch",
+            concurrency=concurrency,
+            wait=wait,
+            fetch_job_polling_interval=LOOK_SECONDS,
+            shutdown_graceful_timeout=GRACE_SECONDS,
+            delete_jobs="successful",
+            install_signal_handlers=False,
+            additional_context={"services": services, "hosts": HostLimits()},
+        )
+
+
+async def run_worker(services: Services, *, concurrency: int = CONCURRENCY) -> None:
+    """Everything of the role, until cancelled. Raises as soon as one part ends: the supervisor starts all again."""
+    from driftwatch.alerts import outbox
+    from driftwatch.scheduler import sweep
+
+    async with asyncio.TaskGroup() as group:
+        for name, part in {
+            "jobs": work(services, concurrency=concurrency),
+            "sweep": sweep.run_sweep(services),
+            "outbox": outbox.run_outbox(services),
+        }.items():
+            group.create_task(_endless(name, part), name=name)
+
+
+async def _endless(name: str, part: Coroutine[Any, Any, None]) -> None:
+    await part
+    raise RuntimeError(f"{name} ended by itself")

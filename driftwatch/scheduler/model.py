@@ -1,0 +1,114 @@
+"""What a poll is given and what it comes to. Pure data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from driftwatch.errors import DriftwatchError
+from driftwatch.wire.facts import Era, EraFacts, Listing, Restart
+
+DueReason = Literal["schedule", "confirm", "check-now", "notification", "first"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A profile we hold the right to poll until ``token`` is taken away, with all that a poll needs to know.
+
+    ``due_at`` is the due time as it was claimed: when the row says another time at the end, somebody asked anew.
+    ``facts`` is None before the first complete poll.
+    """
+
+    profile_id: int
+    server_id: int
+    era: Era
+    token: UUID
+    due_at: datetime | None
+    due_reason: str
+    interval: float
+    failures: int
+    state: str
+    facts: EraFacts | None
+    last_complete_sent_at: datetime | None
+    polls_survived: int
+    body_sha256: bytes | None
+    fingerprint: bytes | None
+    sealed_session: bytes | None = field(default=None, repr=False)
+
+    @property
+    def confirming(self) -> bool:
+        """True when the list must be looked at on a new connection, even if nothing seems to have changed.
+
+        So while differences wait for confirmation, and before the first complete poll.
+        """
+        return self.fingerprint is None or self.due_reason == "confirm"
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One server and all its claimed profiles, polled together so that a changeset forms naturally.
+
+    ``eras``: those a person chose, None for every one found. ``detected``: the eras were looked for within a day.
+    ``spread``: a number in [0, 1) that keeps the server's profiles in step. ``sealed_headers``: its credential.
+    """
+
+    server_id: int
+    url: str
+    host: str
+    eras: frozenset[Era] | None
+    detected: bool
+    spread: float
+    claims: tuple[Claim, ...]
+    sealed_headers: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """A complete walk, about to be written. ``fingerprint`` None: differences are unconfirmed, look again next time.
+
+    ``sealed_session``: the session to keep, encrypted; None keeps what is stored. ``detect``: look for eras anew.
+    """
+
+    claim: Claim
+    listing: Listing
+    body_sha256: bytes | None
+    fingerprint: bytes | None
+    next_in: float
+    unchanged: bool
+    due_reason: DueReason = "schedule"
+    detect: bool = False
+    sealed_session: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A poll that proves nothing, about to be written. ``lost_session``: forget the kept session.
+
+    ``detect``: the failure speaks of the protocol, not of an outage, so look for the eras anew.
+    """
+
+    claim: Claim
+    code: str
+    error: Mapping[str, Any]
+    next_in: float
+    duration_ms: float
+    restart: Restart | None = None
+    lost_session: bool = False
+    detect: bool = False
+    due_reason: DueReason = "schedule"
+
+
+Result = Complete | Failure
+
+
+def describe(error: DriftwatchError) -> dict[str, Any]:
+    """An error as a profile's page shows it: {code, message, hint, status?, retry_after?}."""
+    described: dict[str, Any] = {"code": error.code, "message": error.message[:2000], "hint": error.hint}
+    for name in ("status", "retry_after"):
+        value = getattr(error, name, None)
+        if value is not None:
+            described[name] = value
+    return described

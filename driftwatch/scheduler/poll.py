@@ -1,0 +1,154 @@
+"""One batch of polls: every claimed profile of every server in it, each ending in exactly one outcome.
+
+Follow a poll from here: wire.walk → capture.take → history.record → (job) assess.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import structlog
+
+from driftwatch.capture.snapshot import take
+from driftwatch.errors import DriftwatchError
+from driftwatch.scheduler import eras, outcome, store
+from driftwatch.scheduler.backoff import regular_wait
+from driftwatch.scheduler.claimed import visits
+from driftwatch.scheduler.flush import Flush
+from driftwatch.scheduler.hosts import HostLimits
+from driftwatch.scheduler.model import Claim, Complete, Failure, Result, Visit
+from driftwatch.servers.sealed import open_headers, open_session, seal_session
+from driftwatch.wire.facts import Listing, Target
+from driftwatch.wire.session import close_session
+from driftwatch.wire.walk import walk
+
+if TYPE_CHECKING:
+    from driftwatch.app import Services
+
+log = structlog.get_logger(__name__)
+
+
+async def run(services: Services, hosts: HostLimits, token: UUID, profile_ids: Sequence[int]) -> None:
+    """Poll the profiles that still carry ``token``. One bad server never keeps the others from their outcome.
+
+    When the worker stops, what is done is written and the other claims are given back: nothing is lost, so the job
+    has nothing to say about it.
+    """
+    async with services.db.transaction() as session:
+        await store.renew(session, token, profile_ids)
+        rows = await store.load_claimed(session, token, profile_ids)
+    batch = visits(rows, services.clock.now(), random.random)
+    polled = [claim.profile_id for visit in batch for claim in visit.claims]
+    try:
+        async with (
+            Flush(services.db, token, polled, Orphans(services, batch).close) as flush,
+            asyncio.TaskGroup() as group,
+        ):
+            for visit in batch:
+                group.create_task(ServerPoll(services, visit, flush).run(hosts))
+    except asyncio.CancelledError:
+        log.info("polls given back", profiles=len(polled))
+
+
+class ServerPoll:
+    """All claimed profiles of one server, polled one after the other."""
+
+    def __init__(self, services: Services, visit: Visit, flush: Flush) -> None:
+        self._services = services
+        self._visit = visit
+        self._flush = flush
+
+    async def run(self, hosts: HostLimits) -> None:
+        """End every claim with an outcome."""
+        async with hosts.place(self._visit.host):
+            try:
+                target = Target(self._visit.url, open_headers(self._services.secrets, self._visit.sealed_headers))
+                found = await eras.detect_if_due(self._services, self._visit, target)
+            except Exception as error:
+                for claim in self._visit.claims:
+                    self._flush.add(self._failed(claim, error, time.monotonic()))
+                return
+            for claim in self._visit.claims:
+                await self._poll(claim, target, found)
+
+    async def _poll(self, claim: Claim, target: Target, found: eras.Found) -> None:
+        started = time.monotonic()
+        try:
+            listing = await self._walk(claim, target, found)
+            result = await self._look(claim, listing)
+        except Exception as error:  # a fault of ours is a failed poll too, and never the batch's end
+            self._flush.add(self._failed(claim, error, started))
+        else:
+            if result is not None:
+                self._flush.add(result)
+
+    async def _walk(self, claim: Claim, target: Target, found: eras.Found) -> Listing:
+        return await walk(
+            self._services.wire,
+            target,
+            found.for_poll(claim, eras.known_facts(self._services, claim)),
+            polls_survived=claim.polls_survived,
+            fresh_connection=claim.confirming,
+        )
+
+    async def _look(self, claim: Claim, listing: Listing) -> Result | None:
+        """The outcome of a complete walk; None when it was written here, because there was something new in it."""
+        if not claim.confirming and listing.body_sha256 == claim.body_sha256:
+            return self._unchanged(claim, listing, claim.fingerprint)
+        snapshot = take(listing.tools, era=listing.era)
+        if not claim.confirming and snapshot.fingerprint == claim.fingerprint:
+            return self._unchanged(claim, listing, snapshot.fingerprint)
+        sealed = self._sealed(claim, listing)
+        detect = self._visit.detected and outcome.other_server(claim, listing)
+        async with self._services.db.transaction() as session:
+            if not await store.renew(session, claim.token, [claim.profile_id]):
+                return self._unchanged(claim, listing, None)  # the claim is lost: the flush drops it
+            await outcome.record_poll(
+                session, self._services.settings, claim, listing, snapshot, sealed_session=sealed, detect=detect
+            )
+        self._flush.done(claim.profile_id)
+        return None
+
+    def _unchanged(self, claim: Claim, listing: Listing, fingerprint: bytes | None) -> Complete:
+        return Complete(
+            claim=claim,
+            listing=listing,
+            body_sha256=listing.body_sha256,
+            fingerprint=fingerprint,
+            next_in=regular_wait(claim.interval, random=lambda: self._visit.spread),
+            unchanged=True,
+            detect=self._visit.detected and outcome.other_server(claim, listing),
+            sealed_session=self._sealed(claim, listing),
+        )
+
+    def _sealed(self, claim: Claim, listing: Listing) -> bytes | None:
+        """The session to keep when it is another one than the stored."""
+        if listing.session is None or listing.session == open_session(self._services.secrets, claim.sealed_session):
+            return None
+        return seal_session(self._services.secrets, listing.session)
+
+    def _failed(self, claim: Claim, error: Exception, started: float) -> Failure:
+        if not isinstance(error, DriftwatchError):
+            log.error("poll crashed", profile=claim.profile_id, exc_info=error)
+        return outcome.failed(claim, error, (time.monotonic() - started) * 1000, self._services.clock.now())
+
+
+class Orphans:
+    """Closes sessions that a poll opened and nobody keeps, because the poll's claim was lost."""
+
+    def __init__(self, services: Services, batch: Sequence[Visit]) -> None:
+        self._services = services
+        self._visits = {claim.profile_id: visit for visit in batch for claim in visit.claims}
+
+    async def close(self, result: Result) -> None:
+        """End the session that this result would have stored."""
+        if not isinstance(result, Complete) or result.sealed_session is None or result.listing.session is None:
+            return
+        visit = self._visits[result.claim.profile_id]
+        target = Target(visit.url, open_headers(self._services.secrets, visit.sealed_headers))
+        await close_session(self._services.wire, target, result.listing.session)

@@ -1,0 +1,70 @@
+"""Servers and profiles in the database, without a wire."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+import pytest
+
+from driftwatch.db.engine import Database
+from driftwatch.scheduler.tables import ProfileState
+from driftwatch.servers.tables import Profile, Server
+
+Columns = dict[str, object]
+
+
+class Seed(Protocol):
+    async def __call__(
+        self, name: str, *, eras: tuple[str, ...] = ("modern",), host: str = "example.test:443", due_in: float = -1
+    ) -> list[int]: ...
+
+
+@pytest.fixture
+def seed(db: Database) -> Seed:
+    """Register a server straight in the tables; answers its profile ids. ``due_in``: seconds from now."""
+
+    async def _seed(
+        name: str, *, eras: tuple[str, ...] = ("modern",), host: str = "example.test:443", due_in: float = -1
+    ) -> list[int]:
+        async with db.transaction() as session:
+            server = Server(name=name, url=f"https://{host}/mcp", interval_seconds=60)
+            session.add(server)
+            await session.flush()
+            assert server.id is not None
+            profiles = [Profile(server_id=server.id, era=era) for era in eras]
+            session.add_all(profiles)
+            await session.flush()
+            ids = [p.id for p in profiles if p.id is not None]
+            session.add_all(ProfileState(profile_id=i, host=host) for i in ids)
+        await due(db, ids, due_in)
+        return ids
+
+    return _seed
+
+
+async def due(db: Database, ids: list[int], seconds: float) -> None:
+    await sql(
+        db,
+        "UPDATE profile_state SET next_due_at = now() + make_interval(secs => :s) WHERE profile_id = ANY(:ids)",
+        s=seconds,
+        ids=ids,
+    )
+
+
+async def sql(db: Database, statement: str, **parameters: object) -> list[dict[str, object]]:
+    from sqlalchemy import text
+
+    async with db.engine.begin() as connection:
+        result = await connection.execute(text(statement), parameters)
+        return [dict(row) for row in result.mappings()] if result.returns_rows else []
+
+
+@pytest.fixture
+def query(db: Database) -> Callable[..., Awaitable[list[dict[str, object]]]]:
+    """Run SQL and answer its rows."""
+
+    async def _query(statement: str, **parameters: object) -> list[dict[str, object]]:
+        return await sql(db, statement, **parameters)
+
+    return _query
