@@ -96,7 +96,7 @@ async def build_services(settings: Settings) -> AsyncIterator[Services]:
         clock = DatabaseClock(db)
         await clock.refresh()
         wire = await stack.enter_async_context(WireClient(settings, clock))
-        sandbox = Sandbox(settings)
+        sandbox = await stack.enter_async_context(Sandbox(settings))
         yield Services(
             settings=settings, db=db, clock=clock, wire=wire, secrets=secrets, sandbox=sandbox, postgres=postgres
         )

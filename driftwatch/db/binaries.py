@@ -142,19 +142,19 @@ def _major_version(binaries: Path, account: Account) -> int:
 def _copy_installation(prefix: Path, copies: Path) -> Path:
     status = (prefix / "bin" / "postgres").stat()
     key = hashlib.sha256(f"{prefix}\0{status.st_size}\0{status.st_mtime_ns}".encode()).hexdigest()[:12]
-    target = copies / key
-    if target.exists():
-        return target
-    # Other versions' copies are of no use any more, and half a copy never was.
-    shutil.rmtree(copies, ignore_errors=True)
-    copies.mkdir(mode=0o755)
-    partial = copies / "partial"
-    for name in ("bin", "lib", "share"):
-        if (prefix / name).exists():
-            shutil.copytree(prefix / name, partial / name, symlinks=True)
-    for path in (copies, partial, *partial.rglob("*")):
-        if not path.is_symlink():
-            executable = path.is_dir() or path.stat().st_mode & 0o100
-            path.chmod(0o755 if executable else 0o644)
-    partial.rename(target)
-    return target
+    # A wheel's programs look for its libraries at ../../../PACKAGE.libs: the copy keeps this layout.
+    place = Path(prefix.parent.name) / prefix.name
+    libraries = prefix.parent.with_name(f"{prefix.parent.name}.libs")
+    if not (copies / key).exists():
+        # Other versions' copies are of no use any more, and half a copy never was.
+        shutil.rmtree(copies, ignore_errors=True)
+        for name in ("bin", "lib", "share"):
+            if (prefix / name).exists():
+                shutil.copytree(prefix / name, copies / "partial" / place / name, symlinks=True)
+        if libraries.exists():
+            shutil.copytree(libraries, copies / "partial" / libraries.name)
+        for path in (copies, *copies.rglob("*")):
+            if not path.is_symlink():
+                path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+        (copies / "partial").rename(copies / key)
+    return copies / key / place

@@ -58,9 +58,10 @@ def _child_arguments(account: Account) -> dict[str, Any]:
 
 
 def socket_folder(home: Path) -> Path:
-    """``home/pg``, or a short folder named by the home's hash when the socket's path would be too long."""
+    """``home/pg``, or a short folder named by the home's hash when libpq could not reach a socket there."""
     folder = home / "pg"
-    if len(os.fsencode(folder / f".s.PGSQL.{PORT}")) <= SOCKET_PATH_BYTES:
+    # libpq takes a comma for the end of a host name.
+    if "," not in str(folder) and len(os.fsencode(folder / f".s.PGSQL.{PORT}")) <= SOCKET_PATH_BYTES:
         return folder
     digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
     # Not tempfile's folder: TMPDIR may be long, too, and may differ between the owner and those who attach.
