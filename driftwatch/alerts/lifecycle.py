@@ -140,7 +140,7 @@ async def _retell(session: AsyncSession, settings: Settings, alert_id: int) -> b
     alert.title = drift_title(subject, told)
     opened = await store.first_event(session, alert_id)
     if opened is not None:
-        await outbox_store.amend(session, drift_message(subject, told), group=delivery_group(opened))
+        await outbox_store.amend(session, drift_message(subject, told), group=delivery_group(store.known(opened.id)))
     await store.add_event(session, alert_id, "amended")
     return True
 

@@ -235,7 +235,7 @@ def _facts(drift: ToolDrift) -> Paragraph:
 
 
 def _people(drifts: Sequence[ToolDrift], subject: Subject) -> Paragraph:
-    owner = f"owner {subject.owner}" if subject.owner else "no owner set"
+    owner = words.owner(subject.owner)
     return Paragraph("note", f"{owner} · {words.seen_by(e for d in drifts for e in d.eras)}")
 
 

@@ -20,6 +20,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.alerts import outbox_store as store
 from driftwatch.alerts.channels.answer import Answer, Transport
 from driftwatch.alerts.channels.slack.webhook import KIND, SlackWebhooks
+from driftwatch.alerts.default_channel import Box, ensure_default_channel
 from driftwatch.alerts.outbox_store import Claimed
 from driftwatch.db.engine import Database
 from driftwatch.errors import DriftwatchError
@@ -41,13 +42,6 @@ _GIVE_UP_SECONDS: Final = 3 * 24 * 3600.0
 Transports = Mapping[str, Transport]
 
 
-class Opener(Protocol):
-    """Opens a channel's sealed configuration (see servers.secrets.SecretBox)."""
-
-    def open(self, ciphertext: bytes) -> bytes:
-        """The plain bytes; raises DriftwatchError when no key of ours opens it."""
-
-
 class OutboxServices(Protocol):
     """The part of the process's services that deliveries need."""
 
@@ -60,7 +54,7 @@ class OutboxServices(Protocol):
         """Every setting."""
 
     @property
-    def secrets(self) -> Opener:
+    def secrets(self) -> Box:
         """The box that sealed the channels' configuration."""
 
 
@@ -75,7 +69,12 @@ async def open_transports(settings: Settings) -> AsyncIterator[Transports]:
 
 
 async def run_outbox(services: OutboxServices, *, lease_seconds: float = LEASE_SECONDS) -> None:
-    """Deliver until cancelled; deliveries in flight then get a moment to be recorded."""
+    """Set up the default channel, then deliver until cancelled; what is in flight then gets a moment to be recorded.
+
+    A database that is away is waited for: deliveries stay where they are.
+    """
+    async with services.db.transaction() as session:
+        await ensure_default_channel(session, services.settings, services.secrets)
     async with open_transports(services.settings) as transports:
         worker = Deliverer(services, transports, lease_seconds=lease_seconds)
         try:
@@ -106,7 +105,7 @@ async def deliver_due(services: OutboxServices, limit: int = 100, *, transports:
 async def _started(worker: Deliverer) -> int:
     try:
         return await worker.start()
-    except Exception as error:  # the database may be away: deliveries wait, the loop must not end
+    except Exception as error:  # deliveries wait, the loop must not end
         log.warning("outbox not readable", error=type(error).__name__)
         return 0
 

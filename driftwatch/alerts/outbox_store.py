@@ -14,7 +14,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.alerts.channels.answer import Answer, Form
 from driftwatch.alerts.message import Message, from_json, to_json
 from driftwatch.alerts.read import dedupe_key
-from driftwatch.alerts.store import known
+from driftwatch.alerts.store import interval, known
 from driftwatch.alerts.tables import Channel, DeliveryAttempt, Outbox
 from driftwatch.db.engine import run_sql
 from driftwatch.web.auth.tables import AuditEntry
@@ -164,7 +164,7 @@ async def finish(session: AsyncSession, claimed: Claimed, state: str) -> None:
 async def retry(session: AsyncSession, claimed: Claimed, *, seconds: float, form: Form) -> None:
     """Put a delivery back, to be tried again later."""
     query = update(Outbox).where(col(Outbox.id) == claimed.id, col(Outbox.lease_token) == claimed.token)
-    later = func.clock_timestamp() + func.make_interval(0, 0, 0, 0, 0, 0, seconds)
+    later = func.clock_timestamp() + interval(seconds)
     await session.execute(
         query.values(state="queued", lease_token=None, leased_until=None, next_try_at=later, form=form)
     )
@@ -172,7 +172,7 @@ async def retry(session: AsyncSession, claimed: Claimed, *, seconds: float, form
 
 async def pause(session: AsyncSession, channel_id: int, *, seconds: float) -> None:
     """A channel asked to wait: nothing else goes to it before that."""
-    later = func.clock_timestamp() + func.make_interval(0, 0, 0, 0, 0, 0, seconds)
+    later = func.clock_timestamp() + interval(seconds)
     query = update(Outbox).where(
         col(Outbox.channel_id) == channel_id, col(Outbox.state) == "queued", col(Outbox.next_try_at) < later
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import ColumnElement, func, select, text, update
 from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -71,7 +72,8 @@ async def server_of(session: AsyncSession, changeset_id: int) -> Server:
 
 async def views(session: AsyncSession, change_ids: Sequence[int]) -> list[ChangeView]:
     """Changes as the policy and messages read them."""
-    return [await history.load_change(session, change_id) for change_id in change_ids]
+    found = await history.load_changes(session, ids=change_ids, limit=len(change_ids)) if change_ids else []
+    return sorted(found, key=lambda change: change.id)
 
 
 async def mark_decided(session: AsyncSession, changeset_id: int, change_ids: Sequence[int]) -> None:
@@ -190,10 +192,10 @@ async def heard_of(session: AsyncSession, alert_id: int) -> set[DriftKey]:
     return set((await drift_keys(session, told)).values())
 
 
-async def first_event(session: AsyncSession, alert_id: int) -> int | None:
+async def first_event(session: AsyncSession, alert_id: int) -> AlertEvent | None:
     """The event with which an alert opened."""
-    query = select(func.min(col(AlertEvent.id))).where(col(AlertEvent.alert_id) == alert_id)
-    return (await session.execute(query)).scalar()
+    query = select(AlertEvent).where(col(AlertEvent.alert_id) == alert_id).order_by(col(AlertEvent.id)).limit(1)
+    return (await session.scalars(query)).one_or_none()
 
 
 async def current_versions(session: AsyncSession, tool_ids: Collection[int]) -> dict[int, int | None]:
@@ -235,6 +237,11 @@ def add_acceptance(
 ) -> None:
     """Move a tool's baseline."""
     session.add(Acceptance(tool_id=tool_id, version_id=version_id, by=by, mode=mode, reason=reason))
+
+
+def interval(seconds: float | ColumnElement[Any]) -> ColumnElement[Any]:
+    """Seconds as a Postgres interval."""
+    return func.make_interval(0, 0, 0, 0, 0, 0, seconds)
 
 
 async def now(session: AsyncSession) -> datetime:

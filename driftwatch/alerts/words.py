@@ -229,3 +229,13 @@ def sentence(text: str) -> str:
 def counted(number: int, noun: str) -> str:
     """``1 tool``, ``13 tools``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def day(at: datetime) -> str:
+    """``30 Nov 09:12 UTC``."""
+    return f"{at.astimezone(UTC):%d %b %H:%M} UTC"
+
+
+def owner(name: str | None) -> str:
+    """Whom to talk to."""
+    return f"owner {name}" if name else "no owner set"

@@ -1,0 +1,153 @@
+"""Servers we cannot watch: told once when it lasts, grouped in one message, and once more when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Final
+
+from sqlalchemy import and_, func, select
+from sqlmodel import col
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from driftwatch.alerts import outbox_store, states, store
+from driftwatch.alerts.message import Message
+from driftwatch.alerts.notices import Blind, blind_message, blind_title, watching_message
+from driftwatch.alerts.read import delivery_group
+from driftwatch.alerts.tables import Alert
+from driftwatch.scheduler.tables import ProfileState
+from driftwatch.servers.tables import Profile, Server
+from driftwatch.settings import Settings
+
+#: one failed poll proves little
+_POLLS: Final = 3
+_ORDERING: Final = "not-watching"
+
+
+async def raise_blind(session: AsyncSession, settings: Settings) -> list[int]:
+    """Open alerts for servers that could not be polled for long enough, close those that can be again; their ids.
+
+    Long enough: ``not_watching_seconds`` and three polls, whichever is longer. One process at a time may do this.
+    """
+    opened = await _raise(session, settings, await _newly_blind(session, settings))
+    return [*opened, *await _resolve(session, settings)]
+
+
+async def _raise(session: AsyncSession, settings: Settings, blind: Sequence[Blind]) -> list[int]:
+    alerts = []
+    for server in blind:
+        alert = Alert(kind="not-watching", server_id=server.server_id, severity="warning", title=blind_title([server]))
+        alerts.append(await store.add_alert(session, alert))
+    if alerts:
+        message = blind_message(blind, settings.public_url)
+        await _announce(session, alerts, "opened", "not-watching", message, [_detail(b) for b in blind])
+    return alerts
+
+
+async def _resolve(session: AsyncSession, settings: Settings) -> list[int]:
+    closed, told, back = [], [], []
+    for alert, server in await _over(session):
+        states.check(alert.kind, alert.state, "resolved")
+        alert.state, alert.closed_at = "resolved", await store.now(session)
+        closed.append(store.known(alert.id))
+        if server.state == "active":
+            told.append(store.known(alert.id))
+            back.append(await _as_it_was(session, alert, server))
+        else:
+            await store.add_event(session, closed[-1], "resolved", reason=f"the server is {server.state}")
+    if told:
+        message = watching_message(back, settings.public_url)
+        await _announce(session, told, "resolved", "watching-again", message, [{} for _ in told])
+    return closed
+
+
+async def _announce(
+    session: AsyncSession,
+    alerts: Sequence[int],
+    kind: str,
+    event: str,
+    message: Message,
+    details: Sequence[Mapping[str, Any]],
+) -> None:
+    """One event for each alert, one message for all: the first event names the group that the others refer to."""
+    group: str | None = None
+    for alert_id, detail in zip(alerts, details, strict=True):
+        shared = {} if group is None else {"delivery": group}
+        added = await store.add_event(session, alert_id, kind, detail={**detail, **shared})
+        group = group or delivery_group(added)
+    if group is not None:
+        alone = alerts[0] if len(alerts) == 1 else None
+        await outbox_store.enqueue(session, message, group=group, event=event, alert_id=alone, ordering=_ORDERING)
+
+
+async def _newly_blind(session: AsyncSession, settings: Settings) -> list[Blind]:
+    """Active servers with a profile that has failed for long enough, without an open alert about it."""
+    longest = func.greatest(settings.not_watching_seconds, _POLLS * col(Server.interval_seconds))
+    told = select(col(Alert.server_id)).where(col(Alert.kind) == "not-watching", col(Alert.closed_at).is_(None))
+    query = (
+        select(ProfileState, col(Profile.era), Server)
+        .join(Profile, col(Profile.id) == ProfileState.profile_id)
+        .join(Server, col(Server.id) == Profile.server_id)
+        .where(
+            col(Server.state) == "active",
+            col(Profile.closed_at).is_(None),
+            col(ProfileState.failures) >= _POLLS,
+            col(ProfileState.failing_since) <= func.clock_timestamp() - store.interval(longest),
+            col(Server.id).not_in(told),
+        )
+        .order_by(col(Server.id), col(ProfileState.failing_since))
+    )
+    rows = [tuple(row) for row in (await session.execute(query)).all()]
+    return [_blind(list(group)) for _, group in groupby(rows, key=lambda row: row[2].id)]
+
+
+def _blind(rows: Sequence[tuple[ProfileState, str, Server]]) -> Blind:
+    state, _, server = rows[0]
+    error = state.last_error if isinstance(state.last_error, dict) else {}
+    if state.failing_since is None:
+        raise TypeError("a failing profile has a time since when")
+    return Blind(
+        server=server.name,
+        server_id=store.known(server.id),
+        owner=server.owner,
+        since=state.failing_since,
+        code=state.state,
+        says=str(error.get("message") or state.state),
+        last_good=state.last_complete_sent_at,
+        eras=tuple(sorted({era for _, era, _ in rows})),
+    )
+
+
+async def _over(session: AsyncSession) -> list[tuple[Alert, Server]]:
+    """Open alerts whose server can be polled again in every open profile, or is not to be watched any more."""
+    failing = (
+        select(col(Profile.server_id))
+        .join(ProfileState, col(ProfileState.profile_id) == Profile.id)
+        .where(col(Profile.closed_at).is_(None), col(ProfileState.failures) > 0)
+    )
+    over = and_(col(Server.state) == "active", col(Server.id).in_(failing)).self_group()
+    query = (
+        select(Alert, Server)
+        .join(Server, col(Server.id) == Alert.server_id)
+        .where(col(Alert.kind) == "not-watching", col(Alert.closed_at).is_(None), ~over)
+        .order_by(col(Alert.id))
+        .with_for_update(of=Alert)
+    )
+    return [(alert, server) for alert, server in (await session.execute(query)).all()]
+
+
+async def _as_it_was(session: AsyncSession, alert: Alert, server: Server) -> Blind:
+    """What people were told when the alert opened."""
+    event = await store.first_event(session, store.known(alert.id))
+    told = event.detail if event is not None and isinstance(event.detail, dict) else {}
+    since = told.get("since")
+    opened = datetime.fromisoformat(since) if isinstance(since, str) else alert.opened_at
+    if opened is None:
+        raise TypeError("a stored alert has a time")
+    code, says = str(told.get("code", "not watched")), str(told.get("says", ""))
+    return Blind(server.name, alert.server_id, server.owner, opened, code, says, None)
+
+
+def _detail(blind: Blind) -> dict[str, str]:
+    return {"code": blind.code, "since": blind.since.isoformat(), "says": blind.says[:2000]}
