@@ -14,8 +14,16 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.errors import NotFoundError
 from driftwatch.history.definitions import load_definition, row_id
 from driftwatch.history.details import load_judgements, load_parts
-from driftwatch.history.tables import Assessment, Change, ChangePart, Tool, ToolVersion
-from driftwatch.history.tool_read import newest_lists, server_tools, tool_versions, version_number, weekly_counts, when
+from driftwatch.history.tables import Assessment, Change, ChangePart, Changeset, Tool, ToolVersion
+from driftwatch.history.tool_read import (
+    newest_lists,
+    server_tools,
+    tool_era,
+    tool_versions,
+    version_number,
+    weekly_counts,
+    when,
+)
 from driftwatch.history.views import ChangeView
 from driftwatch.servers.tables import Profile, Server
 
@@ -24,8 +32,10 @@ __all__ = [
     "load_change",
     "load_changes",
     "load_changeset",
+    "load_changesets",
     "newest_lists",
     "server_tools",
+    "tool_era",
     "tool_versions",
     "version_number",
     "weekly_counts",
@@ -89,6 +99,23 @@ async def load_changeset(session: AsyncSession, changeset_id: int) -> list[Chang
     if not found:
         raise NotFoundError(f"There is no changeset {changeset_id}.", hint="Look at the changelog.")
     return found
+
+
+async def load_changesets(
+    session: AsyncSession, *, server_id: int | None = None, cursor: int | None = None, limit: int = 20
+) -> list[list[ChangeView]]:
+    """Changesets, newest first, each with its changes as recorded; ``cursor`` is the last one already seen."""
+    query = select(Changeset.id).order_by(col(Changeset.id).desc()).limit(limit)
+    if server_id is not None:
+        query = query.where(col(Changeset.server_id) == server_id)
+    if cursor is not None:
+        query = query.where(col(Changeset.id) < cursor)
+    ids = [row_id(found) for found in (await session.exec(query)).all()]
+    changes = await _changes(session, _query().where(col(Change.changeset_id).in_(ids)).order_by(col(Change.id)))
+    by_changeset: dict[int, list[ChangeView]] = {found: [] for found in ids}
+    for change in changes:
+        by_changeset[change.changeset_id].append(change)
+    return [found for found in by_changeset.values() if found]
 
 
 async def definition(session: AsyncSession, version_id: int) -> bytes:

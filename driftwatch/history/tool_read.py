@@ -162,3 +162,12 @@ def when(value: datetime | None) -> datetime:
     if value is None:
         raise TypeError("a stored row has a time")
     return value
+
+
+async def tool_era(session: AsyncSession, tool_id: int) -> str:
+    """The era of the profile a tool belongs to. Raises NotFoundError."""
+    query = select(Profile.era).join(Tool, col(Tool.profile_id) == col(Profile.id)).where(col(Tool.id) == tool_id)
+    era = (await session.exec(query)).one_or_none()
+    if era is None:
+        raise NotFoundError(f"There is no tool {tool_id}.", hint="Look at the tools of a server.")
+    return era

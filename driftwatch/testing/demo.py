@@ -156,15 +156,15 @@ class Demo:
         """Change the shop and wait until driftwatch has recorded, proved and judged it."""
         async with self.services.db.transaction() as session:
             newest = await history_read.load_changes(session, server_id=server_id, limit=1)
-        after = newest.items[0].id if newest.items else 0
+        after = newest[0].id if newest else 0
         self.shop.move_to(step)
         self.progress.step = step
         self.progress.save(self.file)
         end = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < end:
             async with self.services.db.transaction() as session:
-                page = await history_read.load_changes(session, server_id=server_id, limit=20)
-            for change in page.items:
+                recorded = await history_read.load_changes(session, server_id=server_id, limit=20)
+            for change in recorded:
                 if change.id > after and change.tool == tool and change.state == "judged":
                     return change
             await asyncio.sleep(0.3)

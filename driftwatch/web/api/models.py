@@ -200,7 +200,7 @@ class VersionOut(BaseModel):
 
     tool_id: int
     number: int
-    sha256: str
+    part_sha256: dict[str, str] = Field(description="sha256 of the canonical form of each part.")
     created_at: datetime
     intervals: list[IntervalOut]
     invalid: dict[str, Any] | None = None
