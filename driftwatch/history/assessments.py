@@ -10,8 +10,8 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.capture.model import ToolDefinition
+from driftwatch.classify.verdict import CLASSIFIER_VERSION
 from driftwatch.db.types import JSON_NULL
-from driftwatch.errors import NotFoundError
 from driftwatch.history.definitions import load_definitions, row_id
 from driftwatch.history.tables import Assessment, Change, ChangePart, Finding
 from driftwatch.servers.tables import Profile
@@ -30,12 +30,12 @@ class ToAssess(NamedTuple):
     facts: Mapping[str, Any]
 
 
-async def load_for_assessment(session: AsyncSession, change_id: int) -> ToAssess:
-    """The two definitions of a change. Raises NotFoundError."""
+async def load_for_assessment(session: AsyncSession, change_id: int) -> ToAssess | None:
+    """The two definitions of a change; None when it is gone or this classifier has answered already."""
     query = select(Change, Profile.era).join(Profile, col(Profile.id) == col(Change.profile_id))
     row = (await session.exec(query.where(col(Change.id) == change_id))).one_or_none()
-    if row is None:
-        raise NotFoundError(f"There is no change {change_id}.", hint="Its server may have been deleted.")
+    if row is None or await _answered(session, change_id, CLASSIFIER_VERSION):
+        return None
     change, era = row
     versions = (change.from_version_id, change.to_version_id)
     found = await load_definitions(session, [version for version in versions if version is not None])
@@ -43,30 +43,21 @@ async def load_for_assessment(session: AsyncSession, change_id: int) -> ToAssess
     return ToAssess(old, new, Era(era), change.facts or {})
 
 
-async def unassessed(session: AsyncSession, *, limit: int) -> list[int]:
-    """Changes that were recorded and never assessed, oldest first: what a crash may have left."""
-    query = select(Change.id).where(Change.state == "recorded").order_by(col(Change.id)).limit(limit)
-    return [row_id(change) for change in (await session.exec(query)).all()]
-
-
 async def store_assessment(
     session: AsyncSession,
     change_id: int,
     assessment: classified.Assessment,
     *,
-    classifier_version: str,
-    duration_ms: float,
+    classifier_version: str = CLASSIFIER_VERSION,
+    duration_ms: float = 0.0,
 ) -> bool:
-    """Add an answer and let the change repeat it. False: the same classifier has answered before; nothing is written.
+    """Add an answer and let the change repeat it.
 
-    Raises:
-        NotFoundError: there is no such change.
+    False, and nothing is written, when this classifier has answered before or the change is gone.
     """
     query = select(Change).where(col(Change.id) == change_id).with_for_update()
     change = (await session.exec(query.execution_options(populate_existing=True))).one_or_none()
-    if change is None:
-        raise NotFoundError(f"There is no change {change_id}.", hint="Its server may have been deleted.")
-    if await _answered(session, change_id, classifier_version):
+    if change is None or await _answered(session, change_id, classifier_version):
         return False
     row = Assessment(change_id=change_id, classifier_version=classifier_version, duration_ms=duration_ms)
     session.add(row)
