@@ -31,6 +31,7 @@ from driftwatch.wire.pools import GuardedTransport, OriginPools
 from driftwatch.wire.urls import checked_url, redirect_target, shown_origin
 
 MAX_REDIRECTS: Final = 3
+_LEAST_MEAN_PIECE: Final = 64
 # No time-outs per operation: a dripping server never trips them. The caller's deadline is the only one.
 _NO_TIMEOUTS: Final = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"))}
 
@@ -48,12 +49,16 @@ class Budget:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.used = 0
+        self._pieces = 0
 
     def take(self, count: int) -> None:
-        """Count received bytes. Raises TooLargeError over the limit."""
+        """Count one received piece. Raises TooLargeError over the limit, and for crumbs, which cost more than bytes."""
         self.used += count
+        self._pieces += 1
         if self.used > self.limit:
             raise TooLargeError(f"The answer has more than {self.limit} bytes.")
+        if self._pieces > self.limit // _LEAST_MEAN_PIECE:
+            raise TooLargeError(f"The answer comes in more than {self._pieces - 1} pieces.")
 
 
 class WireClient:

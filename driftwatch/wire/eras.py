@@ -111,7 +111,7 @@ def modern_facts(answer: Answer, version: str) -> EraFacts:
     A server that refuses discover with an error of the modern era is modern; it declares nothing to a client like us.
     """
     if answer.failure is not None:
-        return _facts_of_failure(answer, version)
+        return _facts_of_failure(answer.failure, answer.status, version)
     fields = messages.value(answer.result or b"null")
     supported = _strings(fields.get("supportedVersions")) if isinstance(fields, dict) else []
     mutual = [known for known in MODERN_PROTOCOL_VERSIONS if known in supported]
@@ -127,13 +127,12 @@ def modern_facts(answer: Answer, version: str) -> EraFacts:
     )
 
 
-def _facts_of_failure(answer: Answer, version: str) -> EraFacts:
-    assert answer.failure is not None  # noqa: S101 - the caller looked
-    if answer.failure.code in _MODERN_EVIDENCE and answer.status == 400:
+def _facts_of_failure(failure: messages.RpcFailure, status: int, version: str) -> EraFacts:
+    if failure.code in _MODERN_EVIDENCE and status == 400:
         return EraFacts(era=Era.MODERN, protocol_version=version, server_info=None, capabilities={})
-    if answer.failure.code == UNSUPPORTED_VERSION:
-        raise _no_mutual(_supported(answer.failure.data))
-    raise EraNotSpokenError(f"No modern era: server/discover failed: {answer.failure.message}", status=answer.status)
+    if failure.code == UNSUPPORTED_VERSION:
+        raise _no_mutual(_supported(failure.data))
+    raise EraNotSpokenError(f"No modern era: server/discover failed: {failure.message}", status=status)
 
 
 def _no_mutual(supported: list[str]) -> WireError:

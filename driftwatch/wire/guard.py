@@ -6,8 +6,11 @@ TLS still verifies the host name of the URL, so a name that is rebound between t
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import httpcore2
@@ -26,9 +29,14 @@ Resolver = Callable[[str, int], Awaitable[Iterable[str]]]
 """Answers all addresses of a host, as text; raises OSError when there is none."""
 
 
+# Not asyncio's own few threads: a handful of names that hang would keep every other server from being looked up.
+_LOOKUPS = ThreadPoolExecutor(max_workers=64, thread_name_prefix="driftwatch-dns")
+
+
 async def system_resolver(host: str, port: int) -> list[str]:
     """Addresses as the operating system resolves them, in its order of preference."""
-    infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    infos = await asyncio.get_running_loop().run_in_executor(_LOOKUPS, look_up)
     return [str(info[4][0]) for info in infos]
 
 
@@ -38,14 +46,24 @@ async def vet(host: str, port: int, policy: AddressPolicy, resolve: Resolver = s
     Raises BlockedAddressError when even one answer is not allowed, UnreachableError when there is no answer.
     """
     try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        addresses = await _resolved(host, port, resolve)
+    else:
+        addresses = (host,)
+    for address in addresses:
+        if not policy.allows(address, host=host):
+            raise BlockedAddressError(f"{_shown(host)} leads to {_shown(address)}, which may not be watched.")
+    return addresses
+
+
+async def _resolved(host: str, port: int, resolve: Resolver) -> tuple[str, ...]:
+    try:
         addresses = tuple(dict.fromkeys(await resolve(host, port)))
     except (OSError, UnicodeError):
         raise UnreachableError(f"The name {_shown(host)} does not resolve.") from None
     if not addresses:
         raise UnreachableError(f"The name {_shown(host)} has no address.")
-    for address in addresses:
-        if not policy.allows(address, host=host):
-            raise BlockedAddressError(f"{_shown(host)} leads to {_shown(address)}, which may not be watched.")
     return addresses
 
 

@@ -54,7 +54,7 @@ class HttpSseChannel:
 
     async def _post(self, body: bytes) -> None:
         async with self._client.open("POST", self._endpoint, self._headers, body) as response:
-            rest = await streamable.error_body(response)
+            rest = await streamable.short_body(response)
             if response.status_code >= 400:
                 raise streamable.http_error(self._client, response, rest)
 
@@ -69,7 +69,7 @@ async def open_stream(client: WireClient, target: Target, budget: Budget) -> Asy
     del headers["content-type"]
     async with client.open("GET", target.url, headers) as response:
         if response.status_code >= 400:
-            raise streamable.http_error(client, response, await streamable.error_body(response))
+            raise streamable.http_error(client, response, await streamable.short_body(response))
         if streamable.media_type(response) != "text/event-stream":
             raise NotMcpError("A GET is not answered by an event stream.", status=response.status_code)
         async with aclosing(_events(response, budget)) as events:

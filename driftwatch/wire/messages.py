@@ -18,7 +18,7 @@ from driftwatch.wire.errors import BadJsonError, BadResultError, NotMcpError, To
 
 MAX_DEPTH: Final = 64
 MAX_NODES: Final = 200_000
-_LIST_CHANGED: Final = b'"notifications/tools/list_changed"'
+LIST_CHANGED: Final = "notifications/tools/list_changed"
 METHOD_NOT_FOUND: Final = -32601
 INTERNAL_ERROR: Final = -32603
 
@@ -43,7 +43,14 @@ class Message(msgspec.Struct):
 
     def is_list_changed(self) -> bool:
         """True for the notification that the tool list changed."""
-        return bytes(self.method) == _LIST_CHANGED and not bytes(self.id)
+        return bool(bytes(self.method)) and not bytes(self.id) and value(self.method) == LIST_CHANGED
+
+    def answers(self, request_id: int) -> bool:
+        """True when this answers our request; ids that came back as ``1.0`` or ``"1"`` pass, as in the SDKs."""
+        raw = bytes(self.id)
+        if raw == b"%d" % request_id:
+            return True
+        return bool(raw) and value(raw) in (request_id, str(request_id)) and raw != b"true"
 
     def error_object(self) -> bytes:
         """The error, empty when there is none (some servers send ``"error": null`` beside a result)."""

@@ -15,7 +15,7 @@ from driftwatch.wire.channels import CLIENT_CAPABILITIES, CLIENT_INFO, Channel, 
 from driftwatch.wire.client import Budget, WireClient
 from driftwatch.wire.errors import BadResultError, UnsupportedVersionError
 from driftwatch.wire.facts import LATEST_LEGACY, Era, EraFacts, Session, Target, Transport
-from driftwatch.wire.streamable import Answer, error_body
+from driftwatch.wire.streamable import Answer, short_body
 
 CLOSE_SECONDS: Final = 3.0
 _MAX_SESSION_ID: Final = 1024
@@ -56,7 +56,7 @@ async def close_session(client: WireClient, target: Target, session: Session) ->
             asyncio.timeout(CLOSE_SECONDS),
             client.open("DELETE", target.url, legacy_headers(target, session)) as response,
         ):
-            await error_body(response)
+            await short_body(response)
 
 
 def facts_of(answer: Answer, transport: Transport) -> EraFacts:

@@ -21,7 +21,8 @@ from driftwatch.wire.statuses import retry_after, speaks_for_itself, status_erro
 
 # Constant, so that an unchanged server answers with unchanged bytes.
 REQUEST_ID: Final = 1
-_ERROR_BODY_BYTES: Final = 64 * 1024
+_SHORT_BODY_BYTES: Final = 16 * 1024
+_SHORT_BODY_SECONDS: Final = 2.0
 # A reply stream should end with our answer. Reading that end keeps the connection usable; waiting for it must be short.
 _DRAIN_SECONDS: Final = 0.25
 
@@ -59,7 +60,7 @@ class Answer:
             elif error := message.error_object():
                 # The id of an error may be null or anything else where the request was not understood.
                 self.failure = messages.failure(error)
-            elif bytes(message.id) == b"%d" % request_id:
+            elif message.answers(request_id):
                 self.result = bytes(message.result) or None
 
 
@@ -99,7 +100,7 @@ async def ask(
 async def tell(client: WireClient, url: str, headers: Mapping[str, str], method: str) -> None:
     """POST a notification; whatever a working server answers is fine."""
     async with client.open("POST", url, headers, messages.notification(method)) as response:
-        body = await error_body(response)
+        body = await short_body(response)
         if response.status_code >= 400:
             raise http_error(client, response, body)
 
@@ -134,21 +135,21 @@ def _read_json(client: WireClient, response: httpx2.Response, body: bytes, answe
 
 async def _read_error(client: WireClient, response: httpx2.Response, answer: Answer) -> None:
     """Raise what the status says, unless it is a 4xx that carries a JSON-RPC error."""
-    body = await error_body(response)
+    body = await short_body(response)
     with contextlib.suppress(WireError):
         answer.take_all(messages.read_messages(body), REQUEST_ID, client.clock.now())
     if answer.failure is None or speaks_for_itself(response.status_code):
         raise http_error(client, response, body, answer.failure)
 
 
-async def error_body(response: httpx2.Response) -> bytes:
-    """A body that matters little: at most 64 KiB of it, for at most a moment. Its end lets the connection live on."""
+async def short_body(response: httpx2.Response) -> bytes:
+    """A body that matters little: 16 KiB of it, for two seconds at most. Its end lets the connection live on."""
     received = bytearray()
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_DRAIN_SECONDS):
+        async with asyncio.timeout(_SHORT_BODY_SECONDS):
             async for chunk in response.aiter_raw():
                 received += chunk
-                if len(received) > _ERROR_BODY_BYTES:
+                if len(received) > _SHORT_BODY_BYTES:
                     break
     return bytes(received)
 

@@ -95,22 +95,25 @@ async def _walk_legacy(state: _Walk, polls_survived: int) -> Listing:
         try:
             return await _list(state, _legacy_channel(state))
         except WireError as error:
-            lost = _LOST_SESSION if kept.id is not None else _WANTS_HANDSHAKE
-            if error.status not in lost:
+            if error.status not in (_LOST_SESSION if _has_id(kept) else _WANTS_HANDSHAKE):
                 raise
-            if kept.id is not None:
+            if _has_id(kept):
                 state.restarts += restarts.lost_session(state.client.clock.now(), error.status, polls_survived)
     await _reinitialize(state)
     try:
         return await _list(state, _legacy_channel(state))
     except WireError as error:
-        if error.status in (400, 404, 410):
+        if _has_id(state.facts.session) and error.status in (400, 404, 410):
             raise SessionLostError(
                 f"A new session was lost at once: {error.message}",
                 status=error.status,
                 restart_kind="session-lost" if state.restarts else None,
             ) from error
         raise
+
+
+def _has_id(kept: Session | None) -> bool:
+    return kept is not None and kept.id is not None
 
 
 async def _reinitialize(state: _Walk) -> None:

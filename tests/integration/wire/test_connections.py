@@ -129,6 +129,20 @@ async def test_broken_http_is_unreachable(client, bytes_sent):
     assert error.restart_kind is None
 
 
+async def test_a_body_in_crumbs_ends(client):
+    """One-byte chunks cost a thousand times their size to read."""
+
+    async def script(reader, writer, number):
+        await read_request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n")
+        while True:
+            writer.write(b"1\r\n \r\n" * 1000)
+            await writer.drain()
+
+    async with speaking(script) as url:
+        assert (await failure(client, url, seconds=30)).code == "too-large"
+
+
 async def test_endless_headers_end(client):
     async def script(reader, writer, number):
         await read_request(reader)

@@ -173,6 +173,12 @@ async def test_a_server_without_sessions_may_want_its_handshake_again(client, ho
     assert (len(listing.tools), listing.session_replaced, listing.restarts) == (1, False, ())
 
 
+async def test_a_server_without_sessions_that_refuses_is_not_called_a_lost_session(client, hostile):
+    played = hostile.play(lambda call: call.error(-32600, "no", 400) if call.method == "tools/list" else call.polite())
+    stateless = EraFacts(Era.LEGACY, "2025-11-25", None, {}, None, Session(None, "2025-11-25"))
+    assert (await failure(client, played.url, stateless)).code == "rpc-error"
+
+
 async def test_a_new_session_that_shows_another_server_is_restart_evidence(client, hostile):
     def behaviour(call):
         if call.method == "initialize":

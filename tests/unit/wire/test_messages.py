@@ -37,6 +37,21 @@ def test_a_batch_is_several_messages():
     assert bytes(second.result) == b"{}"
 
 
+def test_slashes_may_be_escaped():
+    (message,) = messages.read_messages(rb'{"method":"notifications\/tools\/list_changed"}')
+    assert message.is_list_changed()
+
+
+@pytest.mark.parametrize(("raw", "ours"), [(b"1", 1), (b"1.0", 1), (b'"1"', 1), (b"2", 0), (b"true", 0), (b"null", 0)])
+def test_ids_come_back_in_the_ways_sdks_accept(raw, ours):
+    (message,) = messages.read_messages(b'{"id":' + raw + b',"result":{}}')
+    assert message.answers(1) == bool(ours)
+
+
+def test_a_message_without_an_id_answers_nothing():
+    assert not messages.read_messages(b'{"result":{}}')[0].answers(1)
+
+
 def test_a_request_named_like_the_notification_is_none():
     (message,) = messages.read_messages(b'{"id":3,"method":"notifications/tools/list_changed"}')
     assert not message.is_list_changed()
