@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
+from driftwatch.alerts.default_channel import ensure_default_channel
 from driftwatch.db.clock import DatabaseClock
 from driftwatch.db.embedded import EmbeddedPostgres
 from driftwatch.db.engine import Database
@@ -162,6 +163,9 @@ async def run(
             listener = sockets.enter_context(bind(settings.host, settings.port))
             settings = settings.model_copy(update={"port": listener.getsockname()[1]})
         async with build_services(settings) as services:
+            if RoleName.WORKER in names:
+                async with services.db.transaction() as session:
+                    await ensure_default_channel(session, settings, services.secrets)
             if started is not None:
                 await started(services)
             roles = [*(extra(services) if extra is not None else ()), *compose(services, names, listener)]

@@ -158,7 +158,7 @@ def load_settings(**given: Any) -> Settings:
     """The settings of this process; ``given`` ones (command line options) go before the environment.
 
     Raises:
-        SettingsError: a value cannot be used. It is not quoted: it may be a secret.
+        SettingsError: a value cannot be used; the message names its variable.
     """
     try:
         return Settings(**given)

@@ -67,6 +67,7 @@ class Ticker:
 async def run_scheduler(services: Services) -> None:
     """Tick until cancelled."""
     ticker = Ticker(services)
+    services.health.watch("tick", lambda: None if ticker.healthy else f"no tick for {ticker.age:.0f} s")
     scheduler = AsyncIOScheduler(timezone=UTC)
     scheduler.add_job(
         ticker.attempt,
