@@ -60,6 +60,8 @@ class Ticker:
         """A tick whose failure is logged: the next one is a second away."""
         try:
             await self.tick()
+        except asyncio.CancelledError:
+            log.debug("tick cut off")  # by the end of the role; raised, APScheduler would report a broken job
         except Exception as error:  # whatever it was, a scheduler that stops ticking is worse
             log.warning("tick failed", error=str(error), age=round(self.age, 1))
 
