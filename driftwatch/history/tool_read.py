@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Integer, cast, func, text
+from sqlalchemy import Integer, case, cast, func, text
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -86,7 +86,8 @@ async def weekly_counts(
 ) -> dict[int, list[WeekView]]:
     """Changes of each server per week, newest week first; weeks and servers without changes are left out."""
     ago = cast(func.floor(func.extract("epoch", func.now() - Change.recorded_at) / _WEEK_SECONDS), Integer)
-    word = func.coalesce(Change.verdict, "none")
+    strict = (col(Change.verdict) == "breaking") & (col(Change.via) != "declared")
+    word = case((strict, "strict"), else_=func.coalesce(Change.verdict, "none"))
     query: Any = (
         select(Change.server_id, func.count())
         .add_columns(ago.label("week"), word.label("word"))
@@ -154,6 +155,7 @@ def _tool(tool: Tool, era: str, version: ToolVersion | None, versions: int, last
         last_change_id=last.id if last else None,
         last_change_at=last.recorded_at if last else None,
         last_verdict=last.verdict if last else None,
+        last_via=last.via if last else None,
     )
 
 

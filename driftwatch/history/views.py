@@ -118,11 +118,15 @@ class ToolView:
     last_change_id: int | None
     last_change_at: datetime | None
     last_verdict: str | None
+    last_via: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WeekView:
-    """Changes of a server in one week, 0 being the last seven days, by verdict (``none`` while not assessed)."""
+    """Changes of a server in one week, 0 being the last seven days, by verdict.
+
+    ``none`` while not assessed; ``strict`` for a break that only undeclared keys or unsafe numbers show.
+    """
 
     ago: int
     verdicts: Mapping[str, int]
