@@ -91,12 +91,11 @@ def _unknown(judgement: JudgementView | None, evidence: Mapping[str, Any]) -> st
 
 
 def _facts(change: ChangeView, evidence: Mapping[str, Any]) -> list[tuple[str, str]]:
-    start, end = change.window
+    first, last, _ = times.between(*change.window)
     facts = [
         (
             "window",
-            f"{_full(start, end)} last poll that saw the old contract – "
-            f"{times.clock(end, seconds=True)} first poll that saw the new one",
+            f"{first} last poll that saw the old contract – {last} first poll that saw the new one",
         )
     ]
     if "declared" in evidence:
@@ -109,11 +108,6 @@ def _facts(change: ChangeView, evidence: Mapping[str, Any]) -> list[tuple[str, s
     facts.append(("restart", _restarts(evidence)))
     facts.extend(_version_facts(change.facts))
     return facts
-
-
-def _full(start: datetime, end: datetime) -> str:
-    clock = times.clock(start, seconds=True)
-    return clock if start.date() == end.date() else f"{times.day(start, year=False)} {clock}"
 
 
 def _listening(evidence: Mapping[str, Any]) -> str:

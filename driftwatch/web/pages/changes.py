@@ -13,10 +13,11 @@ from driftwatch.alerts import read as alerts_read
 from driftwatch.alerts.views import AlertView
 from driftwatch.errors import InputError
 from driftwatch.history import read as history_read
+from driftwatch.history import tool_read
 from driftwatch.history.views import ChangeView
 from driftwatch.web.auth import store as auth_store
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor, Visitor
-from driftwatch.web.pages import announced, deploy, store, story, telling, words
+from driftwatch.web.pages import announced, deploy, lineage, store, story, telling, times, words
 from driftwatch.web.pages.definitions import Definition
 from driftwatch.web.pages.render import render
 
@@ -53,7 +54,8 @@ def router(services: Services) -> APIRouter:
             change=change,
             server=server,
             title=story.headline(change),
-            verdict=words.verdict(change.verdict),
+            verdict=words.verdict(change.verdict, change.via),
+            between=times.between(*change.window),
             announcement=words.announcement(change.announcement, change.announcement_reason),
             versions=story.versions(change),
             summary=story.summary(change),
@@ -64,7 +66,7 @@ def router(services: Services) -> APIRouter:
             announced=announced.explain(change, now),
             telling=telling.tell(decision, alert, deliveries, channels, now),
             alert=alert,
-            baseline=baseline,
+            baseline=lineage.accepted(baseline, now),
             same=[other for other in siblings if other.tool == change.tool],
             tools=story.tool_names(siblings),
         )
@@ -132,7 +134,7 @@ async def _definitions(session: AsyncSession, change: ChangeView) -> tuple[Defin
         if number is None:
             found.append(None)
         else:
-            _, stored = await history_read.version_number(session, change.tool_id, number)
+            _, stored = await tool_read.version_number(session, change.tool_id, number)
             found.append(Definition.of(stored.verbatim))
     return found[0], found[1]
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from driftwatch.alerts import words as alert_words
 from driftwatch.history.views import ChangeView
-from driftwatch.web.pages import announced, entries, story, words
+from driftwatch.web.pages import announced, entries, story, times, words
 from driftwatch.web.pages.words import State
 
 MAX_ROWS: Final = 400
@@ -18,7 +17,7 @@ _RANK: Final = {"invalid": 4, "breaking": 3, "undecided": 2, "compatible": 0}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One change of the deploy. ``parts``: (part, state, words) for the parts that changed."""
+    """One change of the deploy. ``what`` is empty where its group said it; ``more`` counts what else changed."""
 
     change_id: int
     tool_id: int
@@ -32,12 +31,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Tools to which the same thing happened. ``cause`` is the shared rule or kind in words."""
+    """Tools to which the same thing happened. ``cause`` in words; ``example``: the words are about one of them."""
 
     cause: str
     rule: str
     state: State
     tools: tuple[str, ...]
+    example: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class Deploy:
     evidence_href: str
     rule: int | None
     window: tuple[datetime, datetime]
+    between: tuple[str, str, str]
     clients: tuple[str, ...]
     groups: tuple[Group, ...]
     rows: tuple[Row, ...]
@@ -64,18 +65,21 @@ def tell(changes: Sequence[ChangeView]) -> Deploy:
     ordered = sorted(changes, key=lambda c: (-_RANK.get(c.verdict or "", 1), c.tool, c.era))
     worst = ordered[0]
     names = story.tool_names(ordered)
+    groups = _groups(ordered)
+    window = (min(c.window[0] for c in changes), max(c.window[1] for c in changes))
     return Deploy(
         id=worst.changeset_id,
         title=story.headline(worst) if len(names) == 1 else entries.together(changes),
-        verdict=words.verdict(worst.verdict),
+        verdict=words.verdict(worst.verdict, worst.via),
         announcement=words.announcement(worst.announcement, worst.announcement_reason),
         sentence=announced.sentence(worst),
         evidence_href=f"/changes/{worst.id}#q3",
         rule=worst.judgement.rule if worst.judgement else None,
-        window=(min(c.window[0] for c in changes), max(c.window[1] for c in changes)),
+        window=window,
+        between=times.between(*window),
         clients=tuple(words.clients(era) for era in sorted({c.era for c in changes}, reverse=True)),
-        groups=_groups(ordered),
-        rows=tuple(_row(change) for change in ordered[:MAX_ROWS]),
+        groups=groups,
+        rows=tuple(_row(change, told=bool(groups)) for change in ordered[:MAX_ROWS]),
         left_out=max(len(ordered) - MAX_ROWS, 0),
         tools=len(names),
     )
@@ -87,7 +91,13 @@ def _groups(changes: Sequence[ChangeView]) -> tuple[Group, ...]:
     for change in changes:
         found.setdefault((_cause(change), change.verdict or ""), []).append(change)
     groups = [
-        Group(_in_words(rule, group[0]), rule, words.verdict(verdict or None), tuple(story.tool_names(group)))
+        Group(
+            cause=_KNOWN.get(rule, story.headline(group[0])),
+            rule=rule,
+            state=words.verdict(verdict or None, group[0].via),
+            tools=tuple(story.tool_names(group)),
+            example=rule not in _KNOWN,
+        )
         for (rule, verdict), group in found.items()
     ]
     return tuple(groups) if any(len(group.tools) > 1 for group in groups) else ()
@@ -103,23 +113,22 @@ def _cause(change: ChangeView) -> str:
     return finding.rule if finding else f"{part.part}-changed"
 
 
-def _in_words(rule: str, change: ChangeView) -> str:
-    return {
-        "tool-added": "new tools",
-        "tool-removed": "tools that are gone",
-        "tool-restored": "tools that are back",
-        "being-checked": "still being compared",
-    }.get(rule, f"for example {alert_words.code(change.tool)}: {story.headline(change)}")
+_KNOWN: Final = {
+    "tool-added": "new",
+    "tool-removed": "gone",
+    "tool-restored": "back",
+    "being-checked": "still being compared",
+}
 
 
-def _row(change: ChangeView) -> Row:
+def _row(change: ChangeView, *, told: bool) -> Row:
     return Row(
         change_id=change.id,
         tool_id=change.tool_id,
         tool=change.tool,
         clients=change.era,
         versions=story.versions(change),
-        state=words.verdict(change.verdict, quiet=change.verdict == "compatible"),
-        what=story.headline(change),
+        state=words.calm(change.verdict, change.via),
+        what="" if told else story.headline(change),
         more=story.others(change),
     )

@@ -70,7 +70,7 @@ def entry(changes: Sequence[ChangeView]) -> Entry:
         server_id=worst.server_id,
         server=worst.server,
         tool=Tool(f"/tools/{worst.tool_id}", worst.tool) if alone else None,
-        state=words.verdict(worst.verdict, quiet=worst.verdict == "compatible"),
+        state=words.calm(worst.verdict, worst.via),
         what=what,
         announced=words.announcement(worst.announcement, worst.announcement_reason).word,
         tools=() if alone else tuple(tools),
@@ -95,7 +95,7 @@ _KINDS: Final = ("changed", "removed", "added", "restored")
 def days(found: Sequence[Entry], today: date) -> list[Day]:
     """The entries under the days they happened on."""
     out = []
-    for when, group in groupby(found, key=lambda item: item.at.date()):
+    for when, group in groupby(sorted(found, key=lambda item: item.at, reverse=True), key=lambda item: item.at.date()):
         heading, side = times.day_heading(when, today)
         out.append(Day(heading, side, tuple(group)))
     return out

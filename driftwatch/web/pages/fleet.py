@@ -112,7 +112,7 @@ def _need(alert: AlertView, changes: Mapping[int, ChangeView]) -> Need:
             server_href,
             None,
             None,
-            alert.title,
+            words.plain_title(alert.title),
             "We see nothing of it until this is put right.",
             alert.opened_at,
             server_href,
@@ -121,7 +121,7 @@ def _need(alert: AlertView, changes: Mapping[int, ChangeView]) -> Need:
     change = changes.get(first.change_id) if first else None
     state = words.headline_state(first.verdict if first else None, first.announcement if first else None)
     others = len({c.tool for c in alert.changes if c.outcome == "alert"}) - 1
-    what = story.headline(change) if change else alert.title
+    what = story.headline(change) if change else words.plain_title(alert.title)
     return Need(
         state=state,
         server=alert.server,
@@ -145,7 +145,7 @@ def _line(row: FleetRow, alerts: Sequence[AlertView], now: datetime) -> Line:
     quiet = standing != "needs"
     shown = None
     if last is not None:
-        verdict = words.verdict(last.verdict, quiet=quiet)
+        verdict = words.verdict(last.verdict, last.via, quiet=quiet)
         shown = State(verdict.tone, verdict.glyph, times.age(last.at, now), quiet)
     return Line(
         id=row.server.id,

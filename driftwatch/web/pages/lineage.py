@@ -86,6 +86,21 @@ def since(versions: Sequence[VersionView]) -> datetime | None:
     return next((span.start for version in versions for span in version.intervals if span.end is None), None)
 
 
+def accepted(baseline: BaselineView | None, now: datetime) -> str:
+    """How the baseline came to be: ``v3, accepted by mei 12 Oct: "new carrier"``."""
+    if baseline is None:
+        return ""
+    number = "absent" if baseline.number is None else f"v{baseline.number}"
+    when = f" {times.when(baseline.at, now)}" if baseline.at else ""
+    how = {
+        "first": ", what the first poll saw",
+        "follow": f", followed{when}",
+        "settled": f", settled{when}",
+        "person": f", accepted by {baseline.by}{when}",
+    }.get(baseline.mode, "")
+    return f"{number}{how}" + (f": “{baseline.reason[:300]}”" if baseline.reason and baseline.mode == "person" else "")
+
+
 def choices(versions: Sequence[VersionView], baseline: BaselineView | None, chosen: VersionView) -> list[Choice]:
     """Every version, newest first."""
     return [Choice(v.number, _label(v, baseline), v.number == chosen.number) for v in versions]
@@ -111,7 +126,7 @@ def _row(version: VersionView, change: ChangeView | None, baseline: BaselineView
         number=version.number,
         label=f"v{version.number}{', baseline' if baseline and baseline.number == version.number else ''}",
         current=_spans(version, now),
-        verdict=words.verdict(change.verdict, quiet=change.verdict == "compatible") if change else None,
+        verdict=words.calm(change.verdict, change.via) if change else None,
         announcement=words.announcement(change.announcement, change.announcement_reason) if change else None,
         what=f"{story.headline(change)}{f', +{more} more' if more else ''}" if change else "–",
         href=f"/changes/{change.id}" if change else "",

@@ -61,8 +61,7 @@ class LastChange:
 
     id: int
     verdict: str | None
-    announcement: str | None
-    part: str | None
+    via: str | None
     at: datetime
 
 

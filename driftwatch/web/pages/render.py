@@ -105,6 +105,7 @@ def render(request: Request, template: str, *, status: int = 200, **context: Any
         request=request,
         theme=chosen if chosen in THEMES else THEMES[0],
         flash=FLASHES.get(request.query_params.get("done", "")),
+        status=status,
         **context,
     )
     return HTMLResponse(html, status_code=status)

@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from driftwatch.alerts import read as alerts_read
 from driftwatch.errors import InputError
 from driftwatch.history import read as history_read
+from driftwatch.history import tool_read
 from driftwatch.servers import changes as server_changes
 from driftwatch.servers.model import ServerPatch
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
@@ -35,8 +36,8 @@ def router(services: Services) -> APIRouter:
             now = await store.now(session)
             line = await store.server_line(session, server_id)
             profiles = (await store.profile_lines(session, [server_id])).get(server_id, [])
-            tools = await history_read.server_tools(session, server_id)
-            lists = await history_read.newest_lists(session, server_id)
+            tools = await tool_read.server_tools(session, server_id)
+            lists = await tool_read.newest_lists(session, server_id)
             baselines = await alerts_read.baselines(session, [tool.id for tool in tools])
             changes = await history_read.load_changes(session, server_id=server_id, limit=RECENT)
             alerts = await alerts_read.server_alerts(session, server_id, limit=20)

@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, func, or_
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.db.types import escape
 from driftwatch.errors import NotFoundError
-from driftwatch.history import read as history_read
+from driftwatch.history import tool_read
 from driftwatch.history.tables import Change, Tool
 from driftwatch.scheduler.tables import PollEvent, PollRollup, ProfileState
 from driftwatch.servers.tables import Credential, Profile, Server
@@ -44,7 +45,7 @@ async def fleet(session: AsyncSession, *, search: str = "") -> list[FleetRow]:
     ids = [server.id for server in servers]
     profiles = await profile_lines(session, ids)
     last = await _last_changes(session, ids)
-    weeks = await history_read.weekly_counts(session, ids, weeks=spark.WEEKS)
+    weeks = await tool_read.weekly_counts(session, ids, weeks=spark.WEEKS)
     return [
         FleetRow(server, tuple(profiles.get(server.id, ())), last.get(server.id), tuple(weeks.get(server.id, ())))
         for server in servers
@@ -94,7 +95,7 @@ async def _last_changes(session: AsyncSession, server_ids: Sequence[int]) -> dic
     query = (
         select(Change)
         .where(col(Change.server_id).in_(server_ids))
-        .distinct(col(Change.server_id))
+        .ext(distinct_on(col(Change.server_id)))
         .order_by(col(Change.server_id), col(Change.id).desc())
     )
     return {row.server_id: last_change(row) for row in (await session.exec(query)).all()}
@@ -205,7 +206,7 @@ def _profile(profile: Profile, state: ProfileState) -> ProfileLine:
 
 def last_change(row: Change) -> LastChange:
     """A change as lists show the newest one."""
-    return LastChange(row_id(row.id), row.verdict, row.announcement, row.part, row.window_end)
+    return LastChange(row_id(row.id), row.verdict, row.via, row.window_end)
 
 
 def row_id(value: int | None) -> int:

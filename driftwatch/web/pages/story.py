@@ -75,7 +75,7 @@ def parts(change: ChangeView, old: Definition | None, new: Definition | None) ->
         comparison = contract_diff.compare(
             old.contract(part.part) if old else None, new.contract(part.part) if new else None, part.findings
         )
-        told.append(PartStory(part.part, words.verdict(part.verdict), contract_diff.changed_only(comparison)))
+        told.append(PartStory(part.part, words.verdict(part.verdict, part.via), contract_diff.changed_only(comparison)))
     return tuple(told)
 
 
@@ -122,7 +122,7 @@ def proof(change: ChangeView) -> Proof:
     if change.verdict == "undecided":
         return Proof(f"We cannot say: {_reason(part)}. It is treated as breaking until a person accepts it.")
     if change.verdict == "invalid":
-        return Proof(_INVALID, note=part.reason or "" if part else "")
+        return Proof(_INVALID)
     return _breaking(change, part)
 
 
@@ -149,7 +149,7 @@ def _breaking(change: ChangeView, part: PartView | None) -> Proof:
     if part is None or not part.witness:
         return Proof(what)
     if part.via == "undeclared-key":
-        what += " It needs a key that nobody declared, so it is rare in practice."
+        what = f"Strictly, yes: {what.removeprefix('Yes. ')} It takes a key that nobody had declared, so it is rare."
     details = part.clients or {}
     if part.witness.get("absent"):
         return Proof(

@@ -16,7 +16,7 @@ _OUTCOMES: Final = {
     "summary": "It goes to the daily summary",
     "history": "It goes to history, nobody is told",
 }
-_LINE_WORDS: Final = "policy line"
+_CHANNELS: Final = {"slack-webhook": "Slack", "slack-app": "Slack", "webhook": "Webhook"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +48,13 @@ def tell(
     """The path of one change, from the policy to the channels."""
     if decision is None:
         return Telling("Nobody yet: it is decided once the change has been compared and judged.", ())
-    asked = [
-        Step(False, "", str(step.get("words", "")), "did not match")
-        for step in decision.path
-        if not step.get("matched")
-    ]
+    asked = [str(step.get("words", "")) for step in decision.path if not step.get("matched")]
     steps = [_decided(decision), *(_delivered(delivery, now) for delivery in deliveries)]
     if alert is not None and not deliveries and not channels:
         steps.append(Step(False, "No channel is set up.", "Set DRIFTWATCH_SLACK_WEBHOOK_URL to be told in Slack."))
-    return Telling(_sentence(decision, alert, deliveries, channels), (*steps, *asked))
+    if asked:
+        steps.append(Step(False, "", f"Asked before, and not so: {'; '.join(asked)}."))
+    return Telling(_sentence(decision, alert, deliveries, channels), tuple(steps))
 
 
 def _decided(decision: DecisionView) -> Step:
@@ -81,7 +79,8 @@ def _delivered(delivery: DeliveryView, now: datetime) -> Step:
     elif delivery.state == "queued" and delivery.next_try_at is not None:
         text = f"next try {times.ahead(delivery.next_try_at, now)}"
     answer = (last.error or last.body or "")[:200] if last and delivery.delivered_at is None else ""
-    aside = f"{delivery.channel_kind}, {delivery.event}" + (f": {answer}" if answer else "")
+    kind = _CHANNELS.get(delivery.channel_kind, delivery.channel_kind)
+    aside = f"{kind}, {delivery.event.rpartition('.')[2]}" + (f": {answer}" if answer else "")
     return Step(delivery.state == "delivered", delivery.channel, text, aside, state)
 
 

@@ -108,7 +108,11 @@ class _Axis:
         step = next((s for s in _STEPS if length / s <= _TICKS), _STEPS[-1])
         first = -(-self.first.timestamp() // step) * step
         moments = [times.from_epoch(first + i * step) for i in range(_TICKS + 1)]
-        return [self.mark(t, times.clock(t, seconds=step < 60)) for t in moments if self.holds(t)]
+        return [self.mark(t, _tick(t, step)) for t in moments if self.holds(t)]
+
+
+def _tick(moment: datetime, step: int) -> str:
+    return times.day(moment, year=False) if step >= 86400 else times.clock(moment, seconds=step < 60)
 
 
 def moments(evidence: Mapping[str, Any], key: str) -> list[datetime]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import Final
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -91,9 +91,12 @@ def span(start: datetime, end: datetime, *, seconds: bool = False) -> str:
     return f"{_dated(first, seconds=seconds)} – {_dated(last, seconds=seconds)}"
 
 
-def weeks_ago(moment: datetime, now: datetime) -> int:
-    """Whole weeks between, 0 for the last seven days; never negative."""
-    return max((now - moment) // timedelta(days=7), 0)
+def between(start: datetime, end: datetime) -> tuple[str, str, str]:
+    """The two ends of a window with seconds, and the day where it is one and the same (else the ends name theirs)."""
+    first, last = _utc(start), _utc(end)
+    if first.date() == last.date():
+        return clock(first, seconds=True), clock(last, seconds=True), day(last)
+    return _dated(first, seconds=True), _dated(last, seconds=True), ""
 
 
 def from_epoch(seconds: float) -> datetime:

@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from driftwatch.alerts import read as alerts_read
 from driftwatch.history import read as history_read
+from driftwatch.history import tool_read
 from driftwatch.history.views import ChangeView
 from driftwatch.web.auth.dependencies import PageVisitor
 from driftwatch.web.pages import comparing, lineage, raw, store, story
@@ -39,7 +40,7 @@ def router(services: Services) -> APIRouter:
             now = await store.now(session)
             head = await store.tool_head(session, tool_id)
             twins = await store.same_tool(session, head)
-            versions = await history_read.tool_versions(session, tool_id)
+            versions = await tool_read.tool_versions(session, tool_id)
             baseline = (await alerts_read.baselines(session, [tool_id])).get(tool_id)
             chosen = lineage.pair(versions, baseline, (old, new))
             before = Definition.of(await history_read.definition(session, chosen.old.id))
@@ -57,7 +58,8 @@ def router(services: Services) -> APIRouter:
             head=head,
             twins=twins,
             pair=chosen,
-            baseline=baseline,
+            baseline=lineage.accepted(baseline, now),
+            since_baseline=baseline is not None and baseline.number == chosen.old.number,
             olds=lineage.choices(versions, baseline, chosen.old),
             news=lineage.choices(versions, baseline, chosen.new),
             view=view if view in VIEWS else VIEWS[0],

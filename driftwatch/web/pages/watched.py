@@ -43,6 +43,12 @@ class ToolRow:
     baseline: str
     baseline_href: str
 
+    @property
+    def shown(self) -> tuple[tuple[int, str, int | None], ...]:
+        """The versions, one where every kind of client sees the same number."""
+        same = len({number for _, _, number in self.versions}) == 1
+        return self.versions[:1] if same else self.versions
+
 
 @dataclass(frozen=True, slots=True)
 class AlertRow:
@@ -108,7 +114,13 @@ def alert_rows(alerts: Sequence[AlertView], deliveries: Sequence[DeliveryView]) 
         if delivery.alert_id is not None:
             told.setdefault(delivery.alert_id, []).append(delivery)
     return [
-        AlertRow(a.id, a.opened_at, a.title, words.alert(a.state, a.severity), _told(told.get(a.id, []), a))
+        AlertRow(
+            a.id,
+            a.opened_at,
+            words.plain_title(a.title),
+            words.alert(a.state, a.severity),
+            _told(told.get(a.id, []), a),
+        )
         for a in alerts
     ]
 
@@ -185,7 +197,7 @@ def _tool_row(name: str, group: Sequence[ToolView], baselines: Mapping[int, Base
 
 
 def _last(tool: ToolView, now: datetime) -> State:
-    verdict = words.verdict(tool.last_verdict, quiet=tool.last_verdict == "compatible")
+    verdict = words.calm(tool.last_verdict, tool.last_via)
     text = times.age(tool.last_change_at, now) if tool.last_change_at else verdict.word
     return State(verdict.tone, verdict.glyph, text, verdict.quiet)
 

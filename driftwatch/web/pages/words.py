@@ -26,6 +26,8 @@ _VERDICTS: Final[Mapping[str, State]] = {
     "undecided": State("undecided", "undecided", "undecided"),
     "invalid": State("invalid", "invalid", "invalid"),
 }
+#: a break that only keys nobody declared, or numbers beyond 2^53, can show: true, and rarely of interest
+_STRICT: Final = State("note", "note", "strict break", quiet=True)
 _WAITING: Final = State("pending", "pending", "being checked")
 
 _ANNOUNCED: Final[Mapping[str, State]] = {
@@ -43,7 +45,7 @@ _REASONS: Final[Mapping[str, str]] = {
 
 _LEVELS: Final[Mapping[str, State]] = {
     "breaking": State("breaking", "breaking", "breaking"),
-    "warning": State("undecided", "undecided", "check"),
+    "warning": State("undecided", "note", "check"),
     "info": State("compatible", "compatible", "compatible"),
     "annotation": State("note", "note", "note"),
 }
@@ -101,10 +103,20 @@ _FAILURES: Final[Mapping[str, str]] = {
 CLIENTS: Final[Mapping[str, str]] = {"modern": "2026-07-28 clients", "legacy": "2025-11-25 clients"}
 
 
-def verdict(outcome: str | None, *, quiet: bool = False) -> State:
-    """The state of a verdict; None is a change that is still being checked."""
-    state = _VERDICTS.get(outcome or "", _WAITING)
+def verdict(outcome: str | None, via: str | None = None, *, quiet: bool = False) -> State:
+    """The state of a verdict; None is a change that is still being checked. ``via`` is what a break needs."""
+    state = _STRICT if is_strict(outcome, via) else _VERDICTS.get(outcome or "", _WAITING)
     return State(state.tone, state.glyph, state.word, quiet) if quiet else state
+
+
+def is_strict(outcome: str | None, via: str | None) -> bool:
+    """True for a break that only undeclared keys or unsafe numbers show."""
+    return outcome == "breaking" and via in ("undeclared-key", "unsafe-number")
+
+
+def calm(outcome: str | None, via: str | None = None) -> State:
+    """The state of a verdict in lists: what needs nobody is grey."""
+    return verdict(outcome, via, quiet=outcome == "compatible" or is_strict(outcome, via))
 
 
 def announcement(answer: str | None, reason: str | None = None) -> State:
@@ -140,12 +152,20 @@ def delivery(name: str) -> State:
 def headline_state(outcome: str | None, answer: str | None) -> State:
     """The pill of the overview: ``silent breaking``, ``breaking``, ``invalid``."""
     state = verdict(outcome)
-    return State(state.tone, state.glyph, f"silent {state.word}") if answer == "silent" else state
+    if answer != "silent" or outcome == "invalid":
+        return state
+    return State(state.tone, state.glyph, f"silent {state.word}")
 
 
 def kind(name: str) -> str:
     """What a presence change says about the tool: ``is gone``."""
     return _KINDS.get(name, "changed")
+
+
+def plain_title(title: str) -> str:
+    """An alert's title without the signs that stand before it in Slack."""
+    start = next((i for i, char in enumerate(title) if char.isalnum() or char in "`<"), 0)
+    return title[start:]
 
 
 def failure(code: str) -> str:
