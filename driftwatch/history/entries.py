@@ -17,7 +17,6 @@ from driftwatch.history.definitions import load_definitions, store_blobs, store_
 from driftwatch.history.ledger import Transition
 from driftwatch.history.store import Known
 from driftwatch.history.tables import Change
-from driftwatch.scheduler.tables import ProfileState
 from driftwatch.wire.facts import Listing
 
 #: intervals looked at to find places that change by themselves
@@ -26,11 +25,10 @@ _LOOK_BACK: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A poll of a locked profile. ``state`` is still what the poll before saw."""
+    """A poll of a locked profile."""
 
     profile_id: int
     server_id: int
-    state: ProfileState
     snapshot: Snapshot
     listing: Listing
 
@@ -112,15 +110,14 @@ async def _facts(
     definitions = await load_definitions(
         session, {i.version_id for rows in past.values() for i in rows if i.version_id}
     )
-    state, listing = scene.state, scene.listing
-    common = facts.of_server(state.server_info, listing.facts.server_info, state.list_changed_declared)
+    info = scene.listing.facts.server_info
     told: dict[str, dict[str, Any]] = {}
     gone: dict[str, ToolDefinition] = {}
     come: dict[str, ToolDefinition] = {}
     for t in transitions:
         rows = past[t.tool]
         earlier = [definitions[row.version_id] for row in reversed(rows) if row.version_id]
-        told[t.tool] = facts.of_transition(t) | common | facts.of_cache(t, state.ttl_ms, state.cache_scope)
+        told[t.tool] = facts.of_transition(t) | facts.of_server(t.before, info)
         told[t.tool] |= facts.of_return(t, now[t.tool], [(row.version_id, row.valid_from) for row in rows])
         if t.kind == "changed" and earlier:
             told[t.tool] |= facts.of_definitions(earlier[-1], scene.snapshot.tools[t.tool], earlier[:-1])

@@ -21,31 +21,39 @@ from driftwatch.history.renames import renames
 
 #: a change undone within this time was transient
 TRANSIENT: Final = timedelta(days=1)
+_LONGEST_TTL: Final = 10**12  # milliseconds; about 30 years
+
+
+def before(state: Mapping[str, Any]) -> dict[str, Any]:
+    """What to remember of a profile's hot row when a difference is first seen: the server as the old list had it."""
+    kept = {
+        "declared": state.get("list_changed_declared"),
+        "server_version": _version(state.get("server_info")),
+        "ttl_ms": state.get("ttl_ms"),
+        "cache_scope": state.get("cache_scope"),
+    }
+    return {key: value for key, value in kept.items() if value is not None}
 
 
 def of_transition(transition: Transition) -> dict[str, Any]:
-    """What the ledger knows."""
+    """What the ledger knows, and whether clients that honour the old list's ttl may still hold it."""
     facts: dict[str, Any] = {"sightings": transition.sightings}
-    return facts | ({"mixed": transition.returns} if transition.returns else {})
+    if transition.returns:
+        facts["mixed"] = transition.returns
+    ttl_ms, scope = transition.before.get("ttl_ms"), transition.before.get("cache_scope")
+    start, end = transition.window
+    if ttl_ms and end < start + timedelta(milliseconds=min(ttl_ms, _LONGEST_TTL)):
+        facts |= {"within_ttl": True, "ttl_ms": ttl_ms} | ({"cache_scope": scope} if scope else {})
+    return facts
 
 
-def of_server(
-    before: Mapping[str, Any] | None, after: Mapping[str, Any] | None, declared: bool | None
-) -> dict[str, Any]:
+def of_server(known: Mapping[str, Any], info: Mapping[str, Any] | None) -> dict[str, Any]:
     """What serverInfo says about the deploy. A missing bump is weak evidence: many servers show their SDK's version."""
-    old, new = _version(before), _version(after)
+    declared, old, new = known.get("declared"), known.get("server_version"), _version(info)
     facts: dict[str, Any] = {} if declared is None else {"declared": declared}
     if new:
         facts["server_version"] = new
     return facts | ({"version_not_bumped": True} if new and old == new else {})
-
-
-def of_cache(transition: Transition, ttl_ms: int | None, cache_scope: str | None) -> dict[str, Any]:
-    """Whether clients that honour the old list's ttl may still hold it."""
-    start, end = transition.window
-    if not ttl_ms or end >= start + timedelta(milliseconds=min(ttl_ms, 10**12)):
-        return {}
-    return {"within_ttl": True, "ttl_ms": ttl_ms} | ({"cache_scope": cache_scope} if cache_scope else {})
 
 
 def of_return(
@@ -89,7 +97,7 @@ def of_renames(removed: Mapping[str, ToolDefinition], added: Mapping[str, ToolDe
 
 def _version(info: Mapping[str, Any] | None) -> str | None:
     version = info.get("version") if isinstance(info, Mapping) else None
-    return version if isinstance(version, str) else None
+    return version if isinstance(version, str) and version else None
 
 
 def _read(definition: ToolDefinition) -> Mapping[str, Any] | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 Kind = Literal["added", "removed", "changed", "restored"]
 
@@ -41,12 +41,16 @@ DEFAULT_CONSTANTS: Final = Constants()
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """When a poll was sent and had arrived, when the one before it was sent, and whether it used a new connection."""
+    """When a poll was sent and had arrived, when the one before it was sent, and whether it used a new connection.
+
+    ``before``: what the server said of itself until now; doubts that begin with this poll carry it, unread.
+    """
 
     sent_at: datetime
     arrived_at: datetime
     prior_sent_at: datetime | None
     fresh: bool
+    before: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ class Doubt:
     returns: int = 0
     calm: int = 0
     restarts: int = 0
+    before: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,7 @@ class Transition:
     window: tuple[datetime, datetime]
     sightings: int
     returns: int
+    before: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +135,7 @@ def compare(
             back = _is_back(doubt, poll)
             (passed if _is_over(back, poll, constants) else open_)[tool] = back
     believed = _believed(open_, poll, constants)
-    transitions = tuple(
-        Transition(
-            tool, _kind(tool, held, d), d.old, d.new, (d.prior_sent_at, d.first_arrived_at), d.sightings, d.returns
-        )
-        for tool, d in sorted(open_.items())
-        if tool in believed
-    )
+    transitions = tuple(_transition(tool, open_[tool], held) for tool in sorted(believed))
     rest = {tool: doubt for tool, doubt in open_.items() if tool not in believed}
     waits = [wait for doubt in rest.values() if (wait := _wait(doubt, poll, constants)) is not None]
     return Step(transitions, rest, passed, min(waits, default=None))
@@ -143,7 +143,8 @@ def compare(
 
 def _differs(old: bytes | None, new: bytes | None, doubt: Doubt | None, poll: Poll, constants: Constants) -> Doubt:
     if doubt is None or doubt.old != old:
-        return Doubt(old, new, poll.prior_sent_at or poll.sent_at, poll.arrived_at, poll.arrived_at)
+        prior = poll.prior_sent_at or poll.sent_at
+        return Doubt(old, new, prior, poll.arrived_at, poll.arrived_at, before=poll.before)
     if doubt.new != new:
         return replace(
             doubt,
@@ -203,6 +204,12 @@ def _confirmed(doubt: Doubt, poll: Poll, constants: Constants) -> bool:
 
 def _missing_long_enough(doubt: Doubt, poll: Poll, constants: Constants) -> bool:
     return doubt.sightings >= 3 and poll.arrived_at - doubt.first_arrived_at >= constants.removal
+
+
+def _transition(tool: str, doubt: Doubt, held: Mapping[str, bytes | None]) -> Transition:
+    window = (doubt.prior_sent_at, doubt.first_arrived_at)
+    kind = _kind(tool, held, doubt)
+    return Transition(tool, kind, doubt.old, doubt.new, window, doubt.sightings, doubt.returns, doubt.before)
 
 
 def _kind(tool: str, held: Mapping[str, bytes | None], doubt: Doubt) -> Kind:

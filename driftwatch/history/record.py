@@ -13,7 +13,7 @@ from datetime import timedelta
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.capture.model import Snapshot
-from driftwatch.history import ledger, store
+from driftwatch.history import facts, ledger, store
 from driftwatch.history.entries import Scene, Written, write_baseline, write_changes
 from driftwatch.history.evidence_store import note
 from driftwatch.history.ledger import Constants, Poll, Step
@@ -60,9 +60,10 @@ async def record(
     server_id = await store.lock_server(session, polled.profile_id)
     if server_id is None or (prior is not None and listing.sent_at <= prior):
         return Recorded(discarded=True, settled=state.fingerprint is not None)
-    scene = Scene(polled.profile_id, server_id, state, snapshot, listing)
+    scene = Scene(polled.profile_id, server_id, snapshot, listing)
     first = not await store.has_snapshot(session, polled.profile_id)
-    poll = Poll(listing.sent_at, listing.arrived_at, prior, polled.fresh_connection)
+    before = facts.before(state.model_dump())
+    poll = Poll(listing.sent_at, listing.arrived_at, prior, polled.fresh_connection, before)
     step, written = await _apply(session, scene, poll, _constants(settings), first=first)
     await note(session, polled.profile_id, listing, first=first)
     store.see(state, listing, snapshot, settled=step.settled)

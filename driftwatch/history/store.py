@@ -249,6 +249,7 @@ def _doubt(row: Candidate) -> Doubt:
         returns=row.returns,
         calm=facts.get("calm", 0),
         restarts=facts.get("restarts", 0),
+        before=facts.get("before", {}),
     )
 
 
@@ -263,5 +264,5 @@ def _candidate(profile_id: int, tool: str, doubt: Doubt) -> dict[str, Any]:
         "last_seen_at": doubt.last_seen_at,
         "sightings": doubt.sightings,
         "returns": doubt.returns,
-        "facts": {"calm": doubt.calm, "restarts": doubt.restarts},
+        "facts": {"calm": doubt.calm, "restarts": doubt.restarts, "before": dict(doubt.before)},
     }

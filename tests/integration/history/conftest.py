@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.capture.snapshot import take
 from driftwatch.db.engine import Database
@@ -23,15 +24,6 @@ from driftwatch.wire.facts import Era, EraFacts, Listing, Restart
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
-def tool(name: str, **more: Any) -> dict[str, Any]:
-    return {"name": name, "inputSchema": {"type": "object", "properties": {}}, **more}
-
-
-def out(name: str, kind: Any) -> dict[str, Any]:
-    status = {"type": "object", "properties": {"status": {"type": kind}}, "required": ["status"]}
-    return tool(name, outputSchema=status)
-
-
 @dataclass
 class World:
     """Polls happen at ``START`` plus seconds and take 0.2 s."""
@@ -42,8 +34,17 @@ class World:
     settings: Settings = field(default_factory=Settings)
     declared: bool = False
 
-    async def poll(
+    @property
+    def start(self) -> datetime:
+        return START
+
+    async def poll(self, at: float, tools: Sequence[dict[str, Any] | bytes], **more: Any) -> Recorded:
+        async with self.db.transaction() as session:
+            return await self.record_in(session, at, tools, **more)
+
+    async def record_in(
         self,
+        session: AsyncSession,
         at: float,
         tools: Sequence[dict[str, Any] | bytes],
         *,
@@ -59,15 +60,14 @@ class World:
     ) -> Recorded:
         entries = tuple(t if isinstance(t, bytes) else json.dumps(t).encode() for t in tools)
         sent = start + timedelta(seconds=at)
-        facts = EraFacts(
-            era,
-            "2026-07-28",
-            {"name": "shop", "version": version},
-            {"tools": {"listChanged": self.declared}},
-        )
         listing = Listing(
             era=era,
-            facts=facts,
+            facts=EraFacts(
+                era,
+                "2026-07-28",
+                {"name": "shop", "version": version},
+                {"tools": {"listChanged": self.declared}},
+            ),
             sent_at=sent,
             arrived_at=sent + timedelta(seconds=0.2),
             tools=entries,
@@ -80,9 +80,8 @@ class World:
             restarts=tuple(Restart(start + timedelta(seconds=s), "http-503") for s in restarts),
             session_replaced=session_replaced,
         )
-        async with self.db.transaction() as session:
-            polled = PolledProfile(self.profiles[profile], fresh)
-            return await record(session, polled, take(entries, era=era), listing, self.settings)
+        polled = PolledProfile(self.profiles[profile], fresh)
+        return await record(session, polled, take(entries, era=era), listing, self.settings)
 
     async def hold(self, at: float, tools: Sequence[dict[str, Any] | bytes], **more: Any) -> list[int]:
         """Poll until it is believed: the ids of the changes."""

@@ -20,8 +20,8 @@ def at(seconds: float) -> datetime:
     return START + timedelta(seconds=seconds)
 
 
-def transition(kind: Kind = "changed", returns: int = 0) -> Transition:
-    return Transition("t", kind, b"1", b"2", (at(100), at(160)), 2, returns)
+def transition(kind: Kind = "changed", returns: int = 0, **before: Any) -> Transition:
+    return Transition("t", kind, b"1", b"2", (at(100), at(160)), 2, returns, before)
 
 
 def tool(name: str = "t", **more: Any) -> ToolDefinition:
@@ -47,8 +47,9 @@ def test_sightings_and_alternation() -> None:
     ],
 )
 def test_version_not_bumped(before: Any, after: Any, expected: dict[str, Any]) -> None:
-    assert facts.of_server(before, after, None) == expected
-    assert facts.of_server(before, after, False) == {"declared": False} | expected
+    assert facts.of_server(facts.before({"server_info": before}), after) == expected
+    known = facts.before({"server_info": before, "list_changed_declared": False})
+    assert facts.of_server(known, after) == {"declared": False} | expected
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,8 @@ def test_version_not_bumped(before: Any, after: Any, expected: dict[str, Any]) -
     ],
 )
 def test_within_ttl(ttl: int | None, scope: str | None, expected: dict[str, Any]) -> None:
-    assert facts.of_cache(transition(), ttl, scope) == expected
+    known = facts.before({"ttl_ms": ttl, "cache_scope": scope})
+    assert facts.of_transition(transition(**known)) == {"sightings": 2} | expected
 
 
 def test_a_return_within_a_day_is_transient() -> None:
