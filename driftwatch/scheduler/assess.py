@@ -40,6 +40,8 @@ async def run(services: Services, change_ids: Sequence[int]) -> None:
 async def _assess(services: Services, change_id: int) -> None:
     async with services.db.transaction() as session:
         asked = await load_for_assessment(session, change_id)
+    if asked is None:
+        return
     started = time.perf_counter()
     try:
         assessment = await services.sandbox.assess(asked.old, asked.new, era=asked.era)

@@ -11,6 +11,7 @@ from driftwatch.scheduler.backoff import Random
 from driftwatch.scheduler.model import Claim, Visit
 from driftwatch.scheduler.store import Row
 from driftwatch.scheduler.tables import ProfileState
+from driftwatch.servers.detection import facts_of
 from driftwatch.servers.tables import Profile, Server
 from driftwatch.wire.facts import Era, EraFacts
 
@@ -55,6 +56,7 @@ def _claim(state: ProfileState, profile: Profile, server: Server, now: datetime)
         failures=state.failures,
         state=state.state,
         facts=_facts(state, Era(profile.era)),
+        detected=facts_of(server.detection, Era(profile.era)),
         last_complete_sent_at=state.last_complete_sent_at,
         polls_survived=0 if idle_too_long else state.polls_survived,
         body_sha256=state.body_sha256,

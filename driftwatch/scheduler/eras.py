@@ -66,7 +66,7 @@ async def _close_unused(services: Services, visit: Visit, target: Target, found:
 
 
 def known_facts(services: Services, claim: Claim) -> EraFacts | None:
-    """What earlier polls learned, with the kept session; None before the first complete poll."""
+    """What earlier polls learned, with the kept session; else what the last detection found; None: nothing."""
     if claim.facts is None:
-        return None
+        return claim.detected
     return replace(claim.facts, session=open_session(services.secrets, claim.sealed_session))

@@ -19,7 +19,7 @@ class Claim:
     """A profile we hold the right to poll until ``token`` is taken away, with all that a poll needs to know.
 
     ``due_at`` is the due time as it was claimed: when the row says another time at the end, somebody asked anew.
-    ``facts`` is None before the first complete poll.
+    ``facts``: what the last complete poll knew; None before the first. ``detected``: what the last detection found.
     """
 
     profile_id: int
@@ -32,6 +32,7 @@ class Claim:
     failures: int
     state: str
     facts: EraFacts | None
+    detected: EraFacts | None
     last_complete_sent_at: datetime | None
     polls_survived: int
     body_sha256: bytes | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -9,7 +10,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.servers import store
 from driftwatch.wire.eras import Detection
 from driftwatch.wire.errors import EndpointNotFoundError, NotMcpError
-from driftwatch.wire.facts import Era
+from driftwatch.wire.facts import Era, EraFacts, Session, Transport
 
 #: answers that say an era is not there; everything else says that we could not know
 _ABSENT: Final = (NotMcpError, EndpointNotFoundError)
@@ -42,16 +43,30 @@ async def keep(session: AsyncSession, server_id: int, detection: Detection) -> l
 
 
 def as_json(detection: Detection) -> dict[str, Any]:
-    """{found: {era: {protocol_version, server_info, capabilities, instructions}}, problems: {era: {code, message}}}."""
+    """What is stored of a detection: {found: {era: facts}, problems: {era: {code, message}}}. No session ids."""
     return {
-        "found": {
-            era: {
-                "protocol_version": facts.protocol_version,
-                "server_info": facts.server_info and dict(facts.server_info),
-                "capabilities": dict(facts.capabilities),
-                "instructions": facts.instructions,
-            }
-            for era, facts in detection.found.items()
-        },
+        "found": {era: _facts_json(facts) for era, facts in detection.found.items()},
         "problems": {era: {"code": e.code, "message": e.message} for era, e in detection.problems.items()},
     }
+
+
+def _facts_json(facts: EraFacts) -> dict[str, Any]:
+    return {
+        "protocol_version": facts.protocol_version,
+        "server_info": None if facts.server_info is None else dict(facts.server_info),
+        "capabilities": dict(facts.capabilities),
+        "instructions": facts.instructions,
+        "transport": None if facts.session is None else facts.session.transport,
+    }
+
+
+def facts_of(stored: Mapping[str, Any] | None, era: Era) -> EraFacts | None:
+    """The facts that a stored detection holds about an era; without a session, so that a poll opens its own."""
+    found = (stored or {}).get("found", {}).get(era)
+    if found is None:
+        return None
+    version = found["protocol_version"]
+    # The older transport cannot be told from the outside, so the facts must carry it.
+    by_sse = found["transport"] == Transport.HTTP_SSE
+    session = Session(None, version, Transport.HTTP_SSE) if by_sse else None
+    return EraFacts(era, version, found["server_info"], found["capabilities"], found["instructions"], session)

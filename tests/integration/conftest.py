@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
+from sqlalchemy import text
 
 from driftwatch.app import Services
 from driftwatch.db.clock import DatabaseClock
@@ -70,3 +72,23 @@ async def shop() -> AsyncIterator[Shop]:
     serving.cancel()
     with suppress(asyncio.CancelledError):
         await serving
+
+
+@pytest.fixture
+def free_url() -> Iterator[str]:
+    """An address where nobody listens."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{held.getsockname()[1]}/mcp"
+
+
+@pytest.fixture
+def query(db: Database) -> Callable[..., Awaitable[list[dict[str, Any]]]]:
+    """Run SQL and answer its rows."""
+
+    async def _query(statement: str, **parameters: object) -> list[dict[str, Any]]:
+        async with db.engine.begin() as connection:
+            result = await connection.execute(text(statement), parameters)
+            return [dict(row) for row in result.mappings()] if result.returns_rows else []
+
+    return _query

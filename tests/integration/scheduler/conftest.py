@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import pytest
+from sqlalchemy import text
 
-from driftwatch.db.engine import Database
+from driftwatch.db.engine import Database, run_sql
 from driftwatch.scheduler.tables import ProfileState
 from driftwatch.servers.tables import Profile, Server
-
-Columns = dict[str, object]
 
 
 class Seed(Protocol):
@@ -37,34 +35,11 @@ def seed(db: Database) -> Seed:
             await session.flush()
             ids = [p.id for p in profiles if p.id is not None]
             session.add_all(ProfileState(profile_id=i, host=host) for i in ids)
-        await due(db, ids, due_in)
+            await session.flush()
+            due = text(
+                "UPDATE profile_state SET next_due_at = now() + make_interval(secs => :s) WHERE profile_id = ANY(:i)"
+            )
+            await run_sql(session, due, {"s": due_in, "i": ids})
         return ids
 
     return _seed
-
-
-async def due(db: Database, ids: list[int], seconds: float) -> None:
-    await sql(
-        db,
-        "UPDATE profile_state SET next_due_at = now() + make_interval(secs => :s) WHERE profile_id = ANY(:ids)",
-        s=seconds,
-        ids=ids,
-    )
-
-
-async def sql(db: Database, statement: str, **parameters: object) -> list[dict[str, object]]:
-    from sqlalchemy import text
-
-    async with db.engine.begin() as connection:
-        result = await connection.execute(text(statement), parameters)
-        return [dict(row) for row in result.mappings()] if result.returns_rows else []
-
-
-@pytest.fixture
-def query(db: Database) -> Callable[..., Awaitable[list[dict[str, object]]]]:
-    """Run SQL and answer its rows."""
-
-    async def _query(statement: str, **parameters: object) -> list[dict[str, object]]:
-        return await sql(db, statement, **parameters)
-
-    return _query

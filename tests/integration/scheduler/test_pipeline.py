@@ -1,0 +1,255 @@
+"""From a swap in a real server to a recorded, assessed and judged change."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from driftwatch.app import Services
+from driftwatch.scheduler import assess, jobs, store
+from driftwatch.scheduler.hosts import HostLimits
+from driftwatch.scheduler.poll import run
+from driftwatch.scheduler.tick import Ticker
+from driftwatch.servers import changes
+from driftwatch.servers.model import ServerPatch, ServerSpec
+from driftwatch.servers.register import register
+from driftwatch.testing.shop import Shop
+from driftwatch.wire.facts import Era
+
+pytestmark = pytest.mark.postgres
+
+Query = Callable[..., Awaitable[list[dict[str, Any]]]]
+
+
+@pytest.fixture
+async def watched(services: Services, shop: Shop) -> int:
+    """The shop, seen by both kinds of clients."""
+    registered = await register(services, ServerSpec(shop.url, interval_seconds=2), actor="test")
+    assert registered.server_id is not None
+    return registered.server_id
+
+
+async def poll_due(services: Services, query: Query, *, now: bool = True) -> int:
+    """One tick and its poll jobs, without a worker; ``now``: whatever the due times say."""
+    if now:
+        await query("UPDATE profile_state SET next_due_at = now() WHERE next_due_at IS NOT NULL")
+    async with services.db.transaction() as session:
+        batches = await store.claim_due(session, limit=1000)
+    for token, ids in batches.items():
+        await run(services, HostLimits(), token, ids)
+    return len(batches)
+
+
+async def confirm(services: Services, query: Query) -> None:
+    """The second look, after the shortest time that the settings allow."""
+    await asyncio.sleep(0.1)
+    await poll_due(services, query)
+
+
+async def counts(query: Query) -> dict[str, Any]:
+    tables = ("snapshot", "tool_version", "tool_interval", "change", "blob", "notification", "poll_event")
+    [row] = await query("SELECT " + ", ".join(f"(SELECT count(*) FROM {t}) AS {t}" for t in tables))
+    return row
+
+
+async def test_an_unchanged_poll_writes_no_history(services: Services, shop: Shop, watched: int, query: Query) -> None:
+    before = await counts(query)
+    for _ in range(3):
+        assert await poll_due(services, query) == 1
+    assert await counts(query) == before
+    rows = await query("SELECT polls, unchanged, errors FROM poll_rollup")
+    assert rows == [{"polls": 4, "unchanged": 4, "errors": 0}] * 2
+    [times] = await query("SELECT min(next_due_at) > now() AS later, count(claim_token) AS held FROM profile_state")
+    assert times == {"later": True, "held": 0}
+
+
+async def test_the_kept_session_is_used_by_every_poll(
+    services: Services, shop: Shop, watched: int, query: Query
+) -> None:
+    for _ in range(3):
+        await poll_due(services, query)
+    assert len(shop._server.session_manager._server_instances) == 1
+    [legacy] = await query(
+        "SELECT polls_survived FROM profile_state s JOIN profile p ON p.id = s.profile_id WHERE era = 'legacy'"
+    )
+    assert legacy["polls_survived"] == 3
+
+
+async def test_a_swap_is_recorded_once_confirmed_and_then_assessed_and_judged(
+    services: Services, shop: Shop, watched: int, query: Query
+) -> None:
+    await poll_due(services, query)
+    shop.move_to(3)
+    await poll_due(services, query)
+    assert await query("SELECT 1 FROM change") == []
+    states = await query(
+        "SELECT due_reason, fingerprint, next_due_at <= now() + interval '1 s' AS soon FROM profile_state"
+    )
+    assert states == [{"due_reason": "confirm", "fingerprint": None, "soon": True}] * 2
+    await confirm(services, query)
+    recorded = await query("SELECT id, state, kind FROM change ORDER BY id")
+    assert [(c["state"], c["kind"]) for c in recorded] == [("recorded", "changed")] * 6
+    queued = await query("SELECT args FROM jobs.procrastinate_jobs WHERE task_name = 'assess'")
+    assert sorted(i for job in queued for i in job["args"]["change_ids"]) == [c["id"] for c in recorded]
+    await asyncio.sleep(0.5)
+    await jobs.work(services, wait=False)
+    await assess.conclude(services)  # as the sweep does; two jobs that end together leave it to one of them
+    judged = await query(
+        "SELECT t.name, p.era, c.state, c.verdict, c.part, c.via, c.announcement, c.announcement_reason, "
+        "c.changeset_id FROM change c JOIN tool t ON t.id = c.tool_id JOIN profile p ON p.id = c.profile_id"
+    )
+    assert {c["state"] for c in judged} == {"judged"}
+    assert len({c["changeset_id"] for c in judged}) == 1
+    verdicts = {(c["name"], c["era"]): (c["verdict"], c["part"], c["via"]) for c in judged}
+    assert verdicts["get_order", "modern"] == ("breaking", "output", "declared")
+    assert verdicts["get_order", "legacy"] == ("breaking", "output", "declared")
+    assert verdicts["list_orders", "modern"] == ("breaking", "input", "undeclared-key")
+    assert verdicts["search", "modern"] == ("compatible", "text", None)
+    silent = {c["era"]: (c["announcement"], c["announcement_reason"]) for c in judged}
+    assert silent["modern"] == ("silent", "not-declared")
+    assert await query("SELECT kind, state FROM alert") == [{"kind": "drift", "state": "open"}]
+    assert await query("SELECT 1 FROM jobs.procrastinate_jobs") == []
+
+
+async def test_a_change_and_back_before_it_is_confirmed_is_no_change(
+    services: Services, shop: Shop, watched: int, query: Query
+) -> None:
+    shop.move_to(3)
+    await poll_due(services, query)
+    shop.move_to(0)
+    for _ in range(6):
+        await confirm(services, query)
+    assert await query("SELECT 1 FROM change") == []
+
+
+async def test_a_failure_is_named_and_backed_off_and_makes_no_version(
+    services: Services, watched: int, query: Query, free_url: str
+) -> None:
+    before = await counts(query)
+    await query("UPDATE server SET url = :url", url=free_url)
+    for _ in range(2):
+        await poll_due(services, query)
+    rows = await query(
+        "SELECT state, failures, last_error, next_due_at > now() + interval '1 s' AS later FROM profile_state"
+    )
+    assert [(r["state"], r["failures"], r["later"]) for r in rows] == [("refused", 2, True)] * 2
+    assert '"hint"' in rows[0]["last_error"]
+    after = await counts(query)
+    assert after["poll_event"] == before["poll_event"] + 2
+    assert after | {"poll_event": 0} == before | {"poll_event": 0}
+    assert await query("SELECT DISTINCT kind FROM restart_evidence") == [{"kind": "refused"}]
+
+
+async def test_a_lost_claim_drops_what_the_poll_saw(services: Services, shop: Shop, watched: int, query: Query) -> None:
+    await poll_due(services, query)
+    await query("UPDATE profile_state SET next_due_at = now()")
+    shop.move_to(3)
+    async with services.db.transaction() as session:
+        [(token, ids)] = (await store.claim_due(session, limit=10)).items()
+    await query("UPDATE profile_state SET claimed_until = now() - interval '1 s'")
+    async with services.db.transaction() as session:
+        [(_, again)] = (await store.claim_due(session, limit=10)).items()
+    assert again == ids
+    await run(services, HostLimits(), token, ids)
+    assert await query("SELECT 1 FROM candidate") == []
+    assert await query("SELECT DISTINCT polls FROM poll_rollup") == [{"polls": 2}]
+
+
+async def test_one_server_that_crashes_the_poll_does_not_hold_up_the_others(
+    services: Services, shop: Shop, watched: int, query: Query
+) -> None:
+    await register(services, ServerSpec(shop.url, name="other", headers={"X-Key": "x"}), actor="test")
+    await query("UPDATE credential SET ciphertext = 'no key opens this'")
+    await poll_due(services, query)
+    rows = await query(
+        "SELECT v.name, s.state FROM profile_state s JOIN profile p ON p.id = s.profile_id "
+        "JOIN server v ON v.id = p.server_id ORDER BY 1, 2"
+    )
+    assert [(r["name"], r["state"]) for r in rows] == [("127.0.0.1", "ok")] * 2 + [("other", "cannot-open-secret")] * 2
+
+
+async def test_a_server_that_starts_to_speak_another_era_gets_a_profile(
+    services: Services, shop: Shop, query: Query
+) -> None:
+    await register(services, ServerSpec(shop.url, eras=frozenset({Era.MODERN})), actor="test")
+    await query("UPDATE server SET eras = NULL, detected_at = now() - interval '25 hours'")
+    await poll_due(services, query)
+    assert await query("SELECT era FROM profile ORDER BY id") == [{"era": "modern"}, {"era": "legacy"}]
+    await poll_due(services, query)
+    assert await query("SELECT DISTINCT state, tool_count FROM profile_state") == [{"state": "ok", "tool_count": 6}]
+    assert len(shop._server.session_manager._server_instances) == 1
+
+
+async def test_a_forced_registration_finds_its_eras_later(
+    services: Services, shop: Shop, query: Query, free_url: str
+) -> None:
+    registered = await register(services, ServerSpec(free_url), actor="test", force=True)
+    await query("UPDATE server SET url = :url", url=shop.url)
+    await poll_due(services, query)
+    assert await query("SELECT state, tool_count FROM profile_state") == [{"state": "ok", "tool_count": 6}] * 2
+    assert registered.found == ()
+    assert await query("SELECT 1 FROM change") == []
+
+
+async def test_a_stopped_batch_gives_its_claims_back(
+    services: Services, shop: Shop, watched: int, query: Query
+) -> None:
+    await query("UPDATE profile_state SET next_due_at = now()")
+    async with services.db.transaction() as session:
+        [(token, ids)] = (await store.claim_due(session, limit=10)).items()
+    hosts = HostLimits(1)
+    [host] = await query("SELECT DISTINCT host FROM profile_state")
+    async with hosts.place(str(host["host"])):
+        batch = asyncio.create_task(run(services, hosts, token, ids))
+        await asyncio.sleep(0.3)
+        batch.cancel()
+        await batch
+    rows = await query("SELECT claim_token, next_due_at <= now() AS due FROM profile_state")
+    assert rows == [{"claim_token": None, "due": True}] * 2
+
+
+async def test_what_a_crash_left_unassessed_is_found(
+    services: Services, shop: Shop, watched: int, query: Query
+) -> None:
+    shop.move_to(1)
+    await poll_due(services, query)
+    await confirm(services, query)
+    changed = [c["id"] for c in await query("SELECT id FROM change ORDER BY id")]
+    assert len(changed) == 2
+
+    async def left_over() -> list[int]:
+        async with services.db.transaction() as session:
+            return await store.unassessed(session, older_than=0, limit=10)
+
+    assert await left_over() == []  # their job still waits
+    await query("UPDATE jobs.procrastinate_jobs SET status = 'doing'")
+    assert await left_over() == changed  # the worker that took it is gone
+    await assess.run(services, changed)
+    await assess.run(services, changed)
+    assert await left_over() == []
+    assert await query("SELECT count(*) n FROM assessment") == [{"n": 2}]
+
+
+async def test_tick_and_worker_together(services: Services, shop: Shop, watched: int, query: Query) -> None:
+    ticker = Ticker(services)
+    worker = asyncio.create_task(jobs.work(services))
+    await changes.patch(services, watched, ServerPatch(interval_seconds=1), actor="test")
+    shop.move_to(3)
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        await ticker.tick()
+        await assess.conclude(services)
+        found = await query("SELECT state FROM change")
+        if len(found) == 6 and {c["state"] for c in found} == {"judged"}:
+            break
+        await asyncio.sleep(0.2)
+    worker.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await worker
+    assert [c["state"] for c in found] == ["judged"] * 6
+    [alert] = await query("SELECT severity, title FROM alert")
+    assert alert["severity"] == "critical"
