@@ -140,9 +140,11 @@ def _query() -> Any:
 
 
 def _has_part(part: str) -> Any:
-    newest = select(func.max(Assessment.id)).where(col(Assessment.change_id) == col(Change.id)).scalar_subquery()
-    parts = select(ChangePart.id).where(col(ChangePart.assessment_id) == newest, ChangePart.part == part)
-    return parts.exists()
+    newest = select(func.max(Assessment.id)).where(col(Assessment.change_id) == col(Change.id)).correlate(Change)
+    parts = select(ChangePart.id).where(
+        col(ChangePart.assessment_id) == newest.scalar_subquery(), ChangePart.part == part
+    )
+    return parts.correlate(Change).exists()
 
 
 async def _changes(session: AsyncSession, query: Any) -> list[ChangeView]:
