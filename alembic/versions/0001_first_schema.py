@@ -93,6 +93,7 @@ def create_tables() -> None:
         sa.Column("config", sa.LargeBinary(), nullable=False),
         sa.Column("state", sa.String(), server_default="enabled", nullable=False),
         sa.Column("disabled_reason", sa.Text(), nullable=True),
+        sa.Column("paused_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("name"),

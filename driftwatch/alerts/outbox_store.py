@@ -99,12 +99,13 @@ async def amend(session: AsyncSession, message: Message, *, group: str) -> None:
 
 
 async def waiting_channels(session: AsyncSession) -> list[int]:
-    """Enabled channels with a delivery whose time has come."""
+    """Enabled channels, not asked to be left alone, with a delivery whose time has come."""
     query = (
         select(col(Channel.id))
         .join(Outbox, col(Outbox.channel_id) == Channel.id)
         .where(
             col(Channel.state) == "enabled",
+            func.coalesce(col(Channel.paused_until), func.clock_timestamp()) <= func.clock_timestamp(),
             col(Outbox.state).in_(("queued", "leased")),
             col(Outbox.next_try_at) <= func.clock_timestamp(),
         )
@@ -171,12 +172,9 @@ async def retry(session: AsyncSession, claimed: Claimed, *, seconds: float, form
 
 
 async def pause(session: AsyncSession, channel_id: int, *, seconds: float) -> None:
-    """A channel asked to wait: nothing else goes to it before that."""
-    later = func.clock_timestamp() + interval(seconds)
-    query = update(Outbox).where(
-        col(Outbox.channel_id) == channel_id, col(Outbox.state) == "queued", col(Outbox.next_try_at) < later
-    )
-    await session.execute(query.values(next_try_at=later))
+    """A channel asked to wait: nothing goes to it before that."""
+    query = update(Channel).where(col(Channel.id) == channel_id)
+    await session.execute(query.values(paused_until=func.clock_timestamp() + interval(seconds)))
 
 
 async def disable(session: AsyncSession, channel_id: int, reason: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from sqlalchemy import Select, case, func, select
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import aliased
 from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -144,7 +145,7 @@ async def baselines(session: AsyncSession, tool_ids: Sequence[int]) -> dict[int,
         select(Acceptance, col(ToolVersion.number))
         .outerjoin(ToolVersion, col(ToolVersion.id) == Acceptance.version_id)
         .where(col(Acceptance.tool_id).in_(tool_ids))
-        .distinct(col(Acceptance.tool_id))
+        .ext(distinct_on(col(Acceptance.tool_id)))
         .order_by(col(Acceptance.tool_id), col(Acceptance.id).desc())
     )
     found = {
@@ -165,7 +166,7 @@ async def _first_baselines(session: AsyncSession, tool_ids: Sequence[int]) -> di
         select(col(Change.tool_id), col(Change.from_version_id), col(ToolVersion.number))
         .outerjoin(ToolVersion, col(ToolVersion.id) == Change.from_version_id)
         .where(col(Change.tool_id).in_(tool_ids))
-        .distinct(col(Change.tool_id))
+        .ext(distinct_on(col(Change.tool_id)))
         .order_by(col(Change.tool_id), col(Change.id))
     )
     rows = [*(await session.execute(current)).all(), *(await session.execute(before_first_change)).all()]
@@ -215,7 +216,7 @@ async def _changes(session: AsyncSession, alert_ids: Sequence[int]) -> dict[int,
     newest = (
         select(col(Decision.change_id), col(Decision.alert_id), col(Decision.outcome))
         .where(col(Decision.alert_id).in_(alert_ids))
-        .distinct(col(Decision.change_id))
+        .ext(distinct_on(col(Decision.change_id)))
         .order_by(col(Decision.change_id), col(Decision.id).desc())
         .subquery()
     )

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, func, select, text, update
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -151,7 +152,7 @@ async def decided(session: AsyncSession, alert_id: int) -> dict[int, Decision]:
     query = (
         select(Decision)
         .where(col(Decision.alert_id) == alert_id)
-        .distinct(col(Decision.change_id))
+        .ext(distinct_on(col(Decision.change_id)))
         .order_by(col(Decision.change_id), col(Decision.id).desc())
     )
     return {d.change_id: d for d in (await session.scalars(query)).all()}
@@ -162,7 +163,7 @@ async def newest_decisions(session: AsyncSession, change_ids: Collection[int]) -
     query = (
         select(Decision)
         .where(col(Decision.change_id).in_(change_ids))
-        .distinct(col(Decision.change_id))
+        .ext(distinct_on(col(Decision.change_id)))
         .order_by(col(Decision.change_id), col(Decision.id).desc())
     )
     return {d.change_id: d for d in (await session.scalars(query)).all()}
@@ -173,7 +174,7 @@ async def newest_changes(session: AsyncSession, alert_id: int) -> list[Change]:
     query = (
         select(Change)
         .where(col(Change.id).in_(select(col(Decision.change_id)).where(col(Decision.alert_id) == alert_id)))
-        .distinct(col(Change.tool_id))
+        .ext(distinct_on(col(Change.tool_id)))
         .order_by(col(Change.tool_id), col(Change.id).desc())
     )
     return list((await session.scalars(query)).all())
@@ -203,7 +204,7 @@ async def current_versions(session: AsyncSession, tool_ids: Collection[int]) -> 
     query = (
         select(col(Change.tool_id), col(Change.to_version_id))
         .where(col(Change.tool_id).in_(tool_ids), col(Change.decided_at).is_not(None))
-        .distinct(col(Change.tool_id))
+        .ext(distinct_on(col(Change.tool_id)))
         .order_by(col(Change.tool_id), col(Change.id).desc())
     )
     return {row[0]: row[1] for row in (await session.execute(query)).all()}

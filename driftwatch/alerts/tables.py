@@ -114,6 +114,9 @@ class Channel(SQLModel, table=True):
     config: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
     state: str = Field(default="enabled")  # enabled | disabled
     disabled_reason: str | None = Field(default=None, sa_column=Column(Text))
+    paused_until: datetime | None = Field(
+        default=None, sa_column=Column(DateTime(timezone=True))
+    )  # it said Retry-After
     created_at: datetime | None = Field(
         default=None, sa_column=Column(DateTime(timezone=True), nullable=False, server_default=func.now())
     )
