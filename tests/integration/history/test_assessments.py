@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlmodel import func, select
 
@@ -17,10 +17,7 @@ from driftwatch.history.tables import ChangePart
 from driftwatch.history.views import ChangeView
 from driftwatch.wire.facts import Era
 
-if TYPE_CHECKING:
-    from conftest import World
-else:
-    World = Any
+World = Any  # conftest.py's; it cannot be imported from here
 
 
 def tool(kind: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from sqlmodel import col, func, select, update
@@ -18,10 +18,7 @@ from driftwatch.history.views import ChangeView
 from driftwatch.scheduler.tables import ProfileState
 from driftwatch.wire.facts import Era, Restart
 
-if TYPE_CHECKING:
-    from conftest import World
-else:
-    World = Any
+World = Any  # conftest.py's; it cannot be imported from here
 
 OPEN = {"type": "object", "properties": {}}
 

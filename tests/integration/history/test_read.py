@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from sqlmodel import update
@@ -16,10 +16,7 @@ from driftwatch.history.evidence_store import judge_due
 from driftwatch.history.tables import Change
 from driftwatch.wire.facts import Era
 
-if TYPE_CHECKING:
-    from conftest import World
-else:
-    World = Any
+World = Any  # conftest.py's; it cannot be imported from here
 
 OPEN = {"type": "object", "properties": {}}
 
@@ -130,7 +127,7 @@ async def test_versions_say_when_they_were_current(told: World) -> None:
 
 async def test_counts_per_week(told: World) -> None:
     async with told.db.transaction() as session:
-        await session.exec(update(Change).where(Change.id == 1).values(recorded_at=told.start))  # type: ignore[arg-type] - a column
+        await session.exec(update(Change).where(Change.id == 1).values(recorded_at=told.start))
         (week,) = (await read.weekly_counts(session, [1], weeks=4))[1]
         assert await read.weekly_counts(session, [2]) == {}
     assert (week.ago, week.verdicts) == (0, {"breaking": 2, "compatible": 1})

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from sqlmodel import SQLModel, col, func, select
@@ -23,10 +23,7 @@ from driftwatch.scheduler.tables import PollEvent, ProfileState
 from driftwatch.servers.tables import Server
 from driftwatch.wire.facts import Era
 
-if TYPE_CHECKING:
-    from conftest import World
-else:
-    World = Any
+World = Any  # conftest.py's; it cannot be imported from here
 
 OPEN = {"type": "object", "properties": {}}
 

@@ -23,7 +23,7 @@ def case(
     notified: tuple[float, ...] = (),
     restarts: tuple[float, ...] = (),
 ) -> Evidence:
-    return Evidence(W, now, declared, listening, streams, notified, restarts)  # type: ignore[arg-type] - Literal
+    return Evidence(W, now, declared, listening, streams, notified, restarts)
 
 
 HEARD = (Stream(900, 1300),)
@@ -134,7 +134,7 @@ ROWS = [
 
 @pytest.mark.parametrize(("evidence", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
 def test_rows(evidence: Evidence, expected: tuple[str, str | None, str | None, int]) -> None:
-    assert judge(evidence) == Judgement(*expected)  # type: ignore[arg-type] - Literal
+    assert judge(evidence) == Judgement(*expected)
 
 
 def test_constants_move_the_boundaries() -> None:
