@@ -85,8 +85,13 @@ def test_published_servers_from_an_older_to_a_newer_release(
     for change in changes:
         if change["verdict"] == "breaking" and change["kind"] == "changed":
             assert change["witness"] is not None, change
-    alerting = [c for c in changes if service.get(f"/changes/{c['id']}")["decision"]["outcome"] == "alert"]
-    if alerting:
+
+    def decisions() -> list[dict[str, Any]] | None:
+        found = [service.get(f"/changes/{change['id']}")["decision"] for change in changes]
+        return found if all(found) else None
+
+    decided = eventually(decisions, because="policy decided about every change")
+    if any(decision["outcome"] == "alert" for decision in decided):
         eventually(
             lambda: [m for m in slack.messages() if f"published-{name}" in m["text"]], because="the message arrived"
         )
