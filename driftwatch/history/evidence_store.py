@@ -64,8 +64,12 @@ async def judge_due(session: AsyncSession, settings: Settings, limit: int = 100)
     constants = constants_of(settings)
     now: datetime = (await session.exec(select(func.clock_timestamp()))).one()
     told = []
+    cases: dict[tuple[object, ...], _Case] = {}
     for change in await _lock_due(session, limit):
-        case = await _load_case(session, change, constants, now)
+        declared = (change.facts or {}).get("declared") is not False
+        key = (change.profile_id, change.changeset_id, change.window_start, change.window_end, declared)
+        # what one deploy did to a profile has one window and one body of evidence
+        case = cases[key] = cases.get(key) or await _load_case(session, change, constants, now, declared=declared)
         found = judge(case.evidence, constants)
         if await _is_news(session, change, found):
             told.append(row_id(change.id))
@@ -77,7 +81,7 @@ async def judge_due(session: AsyncSession, settings: Settings, limit: int = 100)
             change.state = "judged"
         change.judge_at = _next(change, found, constants, now)
         session.add(change)
-        await session.flush()
+    await session.flush()
     return told
 
 
@@ -116,7 +120,10 @@ async def _lock_due(session: AsyncSession, limit: int) -> list[Change]:
     return list((await session.exec(query.execution_options(populate_existing=True))).all())
 
 
-async def _load_case(session: AsyncSession, change: Change, constants: Constants, now: datetime) -> _Case:
+async def _load_case(
+    session: AsyncSession, change: Change, constants: Constants, now: datetime, *, declared: bool
+) -> _Case:
+    """``declared``: what the server said of itself before the change; unknown is True, for silence needs proof."""
     heard_from = change.window_start - timedelta(seconds=constants.lead)
     heard_to = change.window_end + timedelta(seconds=constants.lag)
     notifications = await _notifications(session, change, heard_from, heard_to)
@@ -125,8 +132,7 @@ async def _load_case(session: AsyncSession, change: Change, constants: Constants
     evidence = Evidence(
         window=(change.window_start.timestamp(), change.window_end.timestamp()),
         now=now.timestamp(),
-        # What the server said of itself before the change; unknown counts as declared, for silence needs proof.
-        declared=(change.facts or {}).get("declared") is not False,
+        declared=declared,
         listening="ok" if streams else "off",
         streams=tuple(_stream(row) for row in streams),
         notifications=tuple(row.at.timestamp() for row in notifications),
@@ -167,6 +173,8 @@ def _stream(row: StreamInterval) -> Stream:
 
 
 async def _is_news(session: AsyncSession, change: Change, found: Judgement) -> bool:
+    if change.announcement is None:
+        return True
     query = select(JudgementRow.announcement, JudgementRow.reason, JudgementRow.fact)
     query = query.where(JudgementRow.change_id == change.id).order_by(col(JudgementRow.id).desc()).limit(1)
     last = (await session.exec(query)).first()
