@@ -84,7 +84,7 @@ async def profile_lines(session: AsyncSession, server_ids: Sequence[int]) -> dic
         .order_by(col(Profile.era).desc(), col(Profile.id))
     )
     found = defaultdict[int, list[ProfileLine]](list)
-    rows: Iterable[tuple[Profile, ProfileState | None]] = (await session.execute(query)).tuples()
+    rows: Iterable[tuple[Profile, ProfileState | None]] = (await session.exec(query)).all()
     for profile, state in rows:
         known = ProfileState(profile_id=row_id(profile.id), host="") if state is None else state
         found[profile.server_id].append(_profile(profile, known))
