@@ -17,6 +17,8 @@ from driftwatch.db.engine import raw_connection
 
 POLL: Final = "poll"
 ASSESS: Final = "assess"
+#: what was found is told before more is looked for
+_PRIORITY: Final = {POLL: 0, ASSESS: 10}
 
 #: only ever enqueues, so its own connector is never opened
 _app: Final = procrastinate.App(connector=procrastinate.PsycopgConnector())
@@ -38,4 +40,5 @@ async def _defer(session: AsyncSession, task: str, arguments: list[dict[str, Any
         return
     await session.flush()
     connection = await raw_connection(session)
-    await _app.configure_task(task, queue=task, connection=connection).batch_defer_async(*arguments)
+    deferrer = _app.configure_task(task, queue=task, priority=_PRIORITY[task], connection=connection)
+    await deferrer.batch_defer_async(*arguments)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 #: seconds that running jobs get to end by themselves when a worker stops
 GRACE_SECONDS: Final = 4.0
-CONCURRENCY: Final = 8
+#: jobs at a time; most of them wait for servers, and how many are asked at once is limited in hosts.py
+CONCURRENCY: Final = 32
 #: NOTIFY wakes a worker; this is for the case that one was missed
 LOOK_SECONDS: Final = 2.0
 

@@ -18,8 +18,10 @@ from driftwatch.scheduler.model import Complete, Failure, Result
 from driftwatch.scheduler.tables import ProfileState
 from driftwatch.servers.tables import Credential, Profile, Server
 
-#: a claim outlives the time in the queue; a running poll renews it
+#: a claim outlives the time in the queue
 CLAIM_SECONDS: Final = 60.0
+#: a running poll renews its claim every few seconds; after a crash the profile is due again this soon
+RUNNING_SECONDS: Final = 30.0
 
 _FREE = "(s.claim_token IS NULL OR s.claimed_until < now())"
 
@@ -184,7 +186,7 @@ async def claim_due(session: AsyncSession, *, limit: int, lease: float = CLAIM_S
 
 
 async def renew(
-    session: AsyncSession, token: UUID, profile_ids: Sequence[int], *, lease: float = CLAIM_SECONDS
+    session: AsyncSession, token: UUID, profile_ids: Sequence[int], *, lease: float = RUNNING_SECONDS
 ) -> set[int]:
     """Keep the claim for another ``lease`` seconds; answers which of the profiles are still ours."""
     rows = await run_sql(session, _RENEW, {"ids": list(profile_ids), "token": token, "lease": lease})

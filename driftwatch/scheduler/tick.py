@@ -26,6 +26,8 @@ TICK_SECONDS: Final = 1.0
 STALLED_SECONDS: Final = 5.0
 #: and for this long: the role says that it cannot work
 UNHEALTHY_SECONDS: Final = 30.0
+#: a tick that hangs would keep every later one from running
+LONGEST_TICK_SECONDS: Final = 10.0
 #: claims only pile up when workers cannot keep up, so no more batches than this wait in the queue
 MOST_QUEUED: Final = 100
 
@@ -43,9 +45,9 @@ class Ticker:
         return time.monotonic() - self._last
 
     @property
-    def healthy(self) -> bool:
-        """False when due polls are not being handed out."""
-        return self.age < UNHEALTHY_SECONDS
+    def problem(self) -> str | None:
+        """Words for readiness when due polls are not being handed out; None: all is well."""
+        return None if self.age < UNHEALTHY_SECONDS else f"no tick for {self.age:.0f} s"
 
     async def tick(self) -> int:
         """Claim due profiles and enqueue their polls; answers how many were claimed."""
@@ -59,7 +61,8 @@ class Ticker:
     async def attempt(self) -> None:
         """A tick whose failure is logged: the next one is a second away."""
         try:
-            await self.tick()
+            async with asyncio.timeout(LONGEST_TICK_SECONDS):
+                await self.tick()
         except asyncio.CancelledError:
             log.debug("tick cut off")  # by the end of the role; raised, APScheduler would report a broken job
         except Exception as error:  # whatever it was, a scheduler that stops ticking is worse
@@ -69,7 +72,7 @@ class Ticker:
 async def run_scheduler(services: Services) -> None:
     """Tick until cancelled."""
     ticker = Ticker(services)
-    services.health.watch("tick", lambda: None if ticker.healthy else f"no tick for {ticker.age:.0f} s")
+    services.health.watch("tick", lambda: ticker.problem)
     scheduler = AsyncIOScheduler(timezone=UTC)
     scheduler.add_job(
         ticker.attempt,
