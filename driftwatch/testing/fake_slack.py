@@ -24,7 +24,7 @@ from typing import Any, Final
 import jinja2
 import uvicorn
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
@@ -146,8 +146,12 @@ class FakeSlack:
         behaviour = self._next.popleft() if self._next else None
         seconds = behaviour.delay if behaviour else self._latency()
         channel = "#" + (request.path_params["path"].rstrip("/").rsplit("/", 1)[-1] or "general")
-        raw = await _read(request)
+        # half before and half after the message is taken: a sender that hangs up early has told nobody
         await asyncio.sleep(seconds / 2)
+        try:
+            raw = await _read(request)
+        except ClientDisconnect:
+            return Response(status_code=499)
         refusal = self._keep(channel, raw) if behaviour is None or behaviour.keep else None
         await asyncio.sleep(seconds / 2)
         if refusal is not None:
