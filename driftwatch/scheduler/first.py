@@ -10,6 +10,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.scheduler import outcome, store
 from driftwatch.scheduler.claimed import visits
+from driftwatch.scheduler.finish import finish
 from driftwatch.servers.sealed import seal_session
 from driftwatch.wire.errors import UnreachableError
 from driftwatch.wire.facts import Era
@@ -28,7 +29,7 @@ async def poll(session: AsyncSession, services: Services, token: UUID, profiles:
             sight = seen.seen.get(claim.era)
             if sight is None:
                 error = seen.problems.get(claim.era) or UnreachableError("The server could not be read yet.")
-                await store.finish(session, [outcome.failed(claim, error, 0.0, now)])
+                await finish(session, [outcome.failed(claim, error, 0.0, now)])
                 continue
             kept = sight.listing.session
             sealed = None if kept is None else seal_session(services.secrets, kept)

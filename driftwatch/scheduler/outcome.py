@@ -13,8 +13,9 @@ from driftwatch.capture.model import Snapshot
 from driftwatch.errors import DriftwatchError
 from driftwatch.history.evidence_store import note, note_restarts
 from driftwatch.history.record import PolledProfile, record
-from driftwatch.scheduler import enqueue, store
+from driftwatch.scheduler import enqueue
 from driftwatch.scheduler.backoff import failure_wait, regular_wait
+from driftwatch.scheduler.finish import finish
 from driftwatch.scheduler.model import Claim, Complete, Failure, Result, describe
 from driftwatch.servers import store as servers_store
 from driftwatch.settings import Settings
@@ -57,7 +58,7 @@ def other_server(claim: Claim, listing: Listing) -> bool:
 
 async def write(session: AsyncSession, results: Sequence[Result]) -> set[int]:
     """Write how polls ended, with the evidence they brought; answers the profiles whose claim still held."""
-    written = await store.finish(session, results)
+    written = await finish(session, results)
     kept = [result for result in results if result.claim.profile_id in written]
     for result in kept:
         if isinstance(result, Failure):
@@ -94,5 +95,5 @@ async def record_poll(
         detect=detect,
         sealed_session=sealed_session,
     )
-    await store.finish(session, [result])
+    await finish(session, [result])
     await servers_store.detect_again(session, [claim.server_id] if detect else [])

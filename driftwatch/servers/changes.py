@@ -12,7 +12,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.errors import ConflictError
 from driftwatch.servers import store
 from driftwatch.servers.check import check
-from driftwatch.servers.errors import CredentialNeededError, NameTakenError
+from driftwatch.servers.errors import CredentialNeededError
 from driftwatch.servers.model import ServerPatch, Unset
 from driftwatch.servers.preview import close_all
 from driftwatch.servers.sealed import open_headers, open_session, seal_headers
@@ -81,7 +81,8 @@ async def patch(services: Services, server_id: int, change: ServerPatch, *, acto
         _refuse_to_send_elsewhere(server, change, credential)
         farewell = await Farewell.prepare(session, services, server, credential)
         moved = not isinstance(change.url, Unset) and change.url != server.url
-        await _rename(session, server, change.name)
+        if not isinstance(change.name, Unset):
+            await store.rename(session, server, change.name)
         _assign(server, change)
         await store.touch(session, server)
         credential, other_identity = await _credential(session, services, server_id, credential, change.headers)
@@ -116,15 +117,6 @@ def _refuse_to_send_elsewhere(server: Server, change: ServerPatch, credential: C
             "The new URL belongs to another origin; the stored credential is not sent there.",
             hint="Send the headers again, or empty ones to remove the credential.",
         )
-
-
-async def _rename(session: AsyncSession, server: Server, name: str | Unset) -> None:
-    if isinstance(name, Unset) or name == server.name:
-        return
-    await store.lock_names(session)
-    if await store.server_named(session, name) is not None:
-        raise NameTakenError(f"A server named {name!r} is watched already.", hint="Choose another name.")
-    server.name = name
 
 
 def _assign(server: Server, change: ServerPatch) -> None:

@@ -62,10 +62,8 @@ async def register(
 
 async def _keep(services: Services, spec: ServerSpec, seen: Look, actor: str) -> tuple[int, str]:
     async with services.db.transaction() as session:
-        await store.lock_names(session)
-        name = await store.free_name(session, spec)
         interval = services.settings.interval_seconds if spec.interval_seconds is None else spec.interval_seconds
-        server = await store.add_server(session, spec, name=name, interval=interval)
+        server = await store.add_server(session, spec, interval=interval)
         server_id = store.id_of(server)
         if seen.detection.found:
             await store.save_detection(session, server_id, detection.as_json(seen.detection))
@@ -73,7 +71,7 @@ async def _keep(services: Services, spec: ServerSpec, seen: Look, actor: str) ->
         await write_audit(
             session, actor=actor, action="register", subject=f"server/{server_id}", after=store.described(server)
         )
-    return server_id, name
+    return server_id, server.name
 
 
 async def _open_profiles(

@@ -7,6 +7,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import delete, func, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -78,7 +80,7 @@ async def free_name(session: AsyncSession, spec: ServerSpec) -> str:
     """The name to register under: the given one, or one made from the URL's host. Raises NameTakenError."""
     if spec.name is not None:
         if await server_named(session, spec.name) is not None:
-            raise NameTakenError(f"A server named {spec.name!r} is watched already.", hint="Choose another name.")
+            raise _taken(spec.name)
         return spec.name
     base = origin(checked_url(spec.url))[1]
     candidates = [base, *(f"{base}-{n}" for n in range(2, MOST_NUMBERED))]
@@ -89,26 +91,43 @@ async def free_name(session: AsyncSession, spec: ServerSpec) -> str:
     return free
 
 
-async def lock_names(session: AsyncSession) -> None:
-    """One registration at a time chooses its name; held to the end of the transaction."""
-    await run_sql(session, text("SELECT pg_advisory_xact_lock(hashtext('driftwatch server names'))"))
+async def add_server(session: AsyncSession, spec: ServerSpec, *, interval: int) -> Server:
+    """A new server row under the first free name. Raises NameTakenError.
+
+    Two registrations may find the same name free; the one that comes second here looks for another.
+    """
+    columns = {
+        "url": spec.url,
+        "owner": spec.owner,
+        "tags": list(spec.tags),
+        "interval_seconds": interval,
+        "eras": None if spec.eras is None else sorted(spec.eras),
+        "listen": spec.listen,
+        "mode": spec.mode,
+        "state": "active",
+    }
+    while True:
+        row = insert(Server).values(name=await free_name(session, spec), **columns)
+        added = (
+            await session.exec(row.on_conflict_do_nothing(index_elements=["name"]).returning(col(Server.id)))
+        ).first()
+        if added is not None:
+            return await session.get_one(Server, added[0])
 
 
-async def add_server(session: AsyncSession, spec: ServerSpec, *, name: str, interval: int) -> Server:
-    """A new server row."""
-    server = Server(
-        name=name,
-        url=spec.url,
-        owner=spec.owner,
-        tags=list(spec.tags),
-        interval_seconds=interval,
-        eras=None if spec.eras is None else sorted(spec.eras),
-        listen=spec.listen,
-        mode=spec.mode,
-    )
+async def rename(session: AsyncSession, server: Server, name: str) -> None:
+    """Give the server another name. Raises NameTakenError."""
+    server.name = name
     session.add(server)
-    await session.flush()
-    return server
+    try:
+        async with session.begin_nested():
+            await session.flush()
+    except IntegrityError:
+        raise _taken(name) from None
+
+
+def _taken(name: str) -> NameTakenError:
+    return NameTakenError(f"A server named {name!r} is watched already.", hint="Choose another name.")
 
 
 async def add_credential(

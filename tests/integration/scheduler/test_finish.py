@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from driftwatch.db.engine import Database
+from driftwatch.scheduler import finish as finishing
 from driftwatch.scheduler import store
 from driftwatch.scheduler.claimed import visits
 from driftwatch.scheduler.model import Claim, Complete, Failure, Result
@@ -52,7 +53,7 @@ async def claim(db: Database) -> list[Claim]:
 
 async def finish(db: Database, *results: Result) -> set[int]:
     async with db.transaction() as session:
-        return await store.finish(session, results)
+        return await finishing.finish(session, results)
 
 
 def complete(claim: Claim, **changes: Any) -> Complete:

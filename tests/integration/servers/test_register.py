@@ -97,3 +97,10 @@ async def test_chosen_eras_are_the_only_ones_looked_for(services: Services, shop
     registered = await register(services, ServerSpec(shop.url, eras=frozenset({Era.MODERN})), actor="test")
     assert [era.era for era in registered.found] == [Era.MODERN]
     assert await rows(services, "SELECT era FROM profile") == [{"era": "modern"}]
+
+
+async def test_many_registrations_at_once_all_get_a_name(services: Services, shop: Shop) -> None:
+    outcomes = await register_many(services, [ServerSpec(shop.url) for _ in range(6)], actor="test")
+    assert [outcome.error for outcome in outcomes] == [None] * 6
+    names = {outcome.registered.name for outcome in outcomes if outcome.registered}
+    assert names == {"127.0.0.1", *(f"127.0.0.1-{n}" for n in range(2, 7))}
