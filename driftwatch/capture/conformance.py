@@ -32,6 +32,7 @@ KNOWN_DIALECTS: Final = frozenset(
     }
 )
 _OLD_DIALECTS: Final = frozenset({"http://json-schema.org/draft-04/schema", "http://json-schema.org/draft-06/schema"})
+_LONGEST: Final = 200
 _KEYS: Final = {Part.INPUT: "inputSchema", Part.OUTPUT: "outputSchema"}
 
 
@@ -82,10 +83,10 @@ def _schema(part: Part, schema: Any) -> Invalid | None:
             jsonschema_rs.meta.validate(schema)
         except jsonschema_rs.ValidationError as error:
             where = "".join(f"/{step}" for step in error.instance_path)
-            return Invalid(f"{part.value}-schema-invalid", f"{key}{where} is not valid JSON Schema", scope)
+            return Invalid(f"{part.value}-schema-invalid", f"{key}{short(where)} is not valid JSON Schema", scope)
     for problem in references.problems(schema):
         if problem.kind == "unresolved":
-            message = f"{key} refers to {problem.target}, which it does not define"
+            message = f"{key} refers to {short(problem.target)}, which it does not define"
             return Invalid(f"{part.value}-ref-unresolved", message, scope)
         if problem.kind == "endless":
             return Invalid(f"{part.value}-ref-endless", f"a $ref of {key} leads back to itself", scope)
@@ -102,7 +103,7 @@ def _model(definition: Mapping[str, Any], era: Era) -> Invalid | None:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = "".join(f"/{step}" for step in first["loc"] if not str(step)[:1].isupper())
-        return Invalid("sdk-refuses", f"{where.removeprefix('/tools/0')}: {first['msg']}", "list")
+        return Invalid("sdk-refuses", f"{short(where.removeprefix('/tools/0'))}: {first['msg']}", "list")
     return None
 
 
@@ -119,13 +120,15 @@ def _schema_notes(part: Part, pointer: str, schema: Any) -> Iterator[Conformance
         message = "some clients know only 2020-12 and refuse an output marked draft-07"
         yield ConformanceFinding("draft-07-output", f"{pointer}/$schema", message)
     properties = schema.get("properties")
-    for name, child in properties.items() if isinstance(properties, dict) else ():
-        if isinstance(child, bool):
-            message = "a boolean property schema is valid, but TypeScript 1 clients refuse the list for it"
-            yield ConformanceFinding("boolean-property", f"{pointer}/properties/{_step(name)}", message)
-    for problem in references.problems(schema):
-        if problem.kind == "remote":
-            yield ConformanceFinding("remote-ref", pointer, f"refers to {problem.target}, which is never fetched")
+    named = properties.items() if isinstance(properties, dict) else ()
+    boolean = next((name for name, child in named if isinstance(child, bool)), None)
+    if boolean is not None:
+        message = "a boolean property schema is valid, but TypeScript 1 clients refuse the list for it"
+        yield ConformanceFinding("boolean-property", f"{pointer}/properties/{_step(boolean)}", message)
+    remote = [problem.target for problem in references.problems(schema) if problem.kind == "remote"]
+    if remote:
+        more = f" and {len(remote) - 1} more places" if len(remote) > 1 else ""
+        yield ConformanceFinding("remote-ref", pointer, f"refers to {short(remote[0])}{more}; they are never fetched")
 
 
 def _texts(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
@@ -142,6 +145,11 @@ def _texts(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
 
 def _hides(text: str) -> bool:
     return has_hidden(text.replace("\r\n", "\n"))
+
+
+def short(text: str) -> str:
+    """At most 200 characters of what a server sent, for messages."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _step(key: str) -> str:

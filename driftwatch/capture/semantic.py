@@ -105,10 +105,9 @@ def semantic_digest(schema: Any) -> str:
         # A reference that enters an annotation, an unknown keyword or a list by position: there nothing may be
         # dropped or sorted, and finding out how far that reaches is the prover's work, so the document is kept whole.
         return _sha(["whole", schema])
-    meaning = _meaning(schema)
     dialect = dialect_of(schema)
-    sensitive = dialect not in _DRAFTS_ALIKE or _draft_sensitive(meaning)
-    return _sha([dialect if sensitive else None, meaning])
+    sensitive = dialect not in _DRAFTS_ALIKE or any(map(_draft_sensitive, subschemas(schema)))
+    return _sha([dialect if sensitive else None, _meaning(schema)])
 
 
 def dialect_of(schema: Any) -> str | None:
@@ -169,8 +168,9 @@ def _keyword(key: str, value: Any) -> Any:
     if key in ("required", "enum", "type"):
         return _as_set(key, value)
     if isinstance(value, list):
+        # digests stand for the members of a set, so that no level of nesting is written out again for the next one
         members = [_meaning(member) for member in value]
-        return sorted(members, key=_bytes) if key in _SETS else members
+        return sorted(map(_sha, members)) if key in _SETS else members
     return {name: _named(key, entry) for name, entry in value.items()} if isinstance(value, dict) else value
 
 
@@ -190,13 +190,10 @@ def _as_set(key: str, value: Any) -> Any:
     return [member for _, member in sorted({_bytes(member): member for member in value}.items())]
 
 
-def _draft_sensitive(meaning: Any) -> bool:
-    return any(
-        not _DRAFT_SENSITIVE.isdisjoint(node)
-        or isinstance(node.get("items"), list)
-        or ("$ref" in node and len(node) > 1)
-        for node in subschemas(meaning)
-    )
+def _draft_sensitive(node: Mapping[str, Any]) -> bool:
+    if not _DRAFT_SENSITIVE.isdisjoint(node) or isinstance(node.get("items"), list):
+        return True
+    return "$ref" in node and sum(map(_has_meaning, node)) > 1
 
 
 def _bytes(value: Any) -> bytes:

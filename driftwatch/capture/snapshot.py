@@ -68,7 +68,9 @@ def _read(entry: bytes, value: dict[str, Any], name: str, era: Era) -> ToolDefin
     findings = list(conformance.findings(value))
     repeated = duplicate_keys(entry)
     if repeated:
-        findings.append(ConformanceFinding("duplicate-keys", "", f"an object holds a key twice: {repeated[0]}"))
+        findings.append(
+            ConformanceFinding("duplicate-keys", "", f"an object holds a key twice: {conformance.short(repeated[0])}")
+        )
     return ToolDefinition(
         name=name,
         verbatim=entry,
