@@ -31,7 +31,7 @@ async def test_a_modern_request_is_what_the_protocol_asks_for(client, hostile):
         return answer
 
     played = hostile.play(behaviour)
-    headers = {"Authorization": "Bearer s", "ACCEPT": "text/html", "Accept-Encoding": "gzip", "Mcp-Method": "x"}
+    headers = {"Authorization": "Bearer s", "ACCEPT": "text/html", "Accept-Encoding": "gzip", "Mcp-Session-Id": "x"}
     for _ in range(2):
         await walk(client, Target(played.url, headers), MODERN)
     first, second = played.calls
@@ -44,7 +44,9 @@ async def test_a_modern_request_is_what_the_protocol_asks_for(client, hostile):
     assert first.params["_meta"]["io.modelcontextprotocol/protocolVersion"] == LATEST_MODERN
     assert first.params["_meta"]["io.modelcontextprotocol/clientCapabilities"] == {}
     assert first.params["_meta"]["io.modelcontextprotocol/clientInfo"]["name"] == "driftwatch"
+    assert "mcp-session-id" not in first.headers
     assert "cookie" not in second.headers
+    assert len(client.http.cookies.jar) == 0
     assert (first.body, first.headers) == (second.body, second.headers)
 
 
@@ -97,6 +99,51 @@ async def test_statuses_are_named(client, hostile, status, headers, code, restar
     assert (error.code, error.status, error.restart_kind, error.retry_after) == (code, status, restart, wait)
     assert error.hint
     assert len(played.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(401, "unauthorized"), (403, "forbidden"), (429, "rate-limited"), (500, "server-error"), (503, "server-error")],
+)
+async def test_a_telling_status_is_believed_over_its_json_rpc_body(client, hostile, status, code):
+    played = hostile.play(lambda call: call.error(-32601, "token expired", status))
+    error = await failure(client, played.url, EraFacts(Era.MODERN, LATEST_MODERN, None, {}))
+    assert (error.code, error.status) == (code, status)
+    assert "token expired" in error.message
+
+
+async def test_all_pages_are_walked_with_the_cursors_that_came(client, hostile):
+    cursors = {None: "", "": "2 é", "2 é": None}
+
+    def behaviour(call):
+        cursor = call.params.get("cursor")
+        return call.polite([{**TOOL, "name": f"t{cursor}"}], nextCursor=cursors[cursor])
+
+    played = hostile.play(behaviour)
+    listing = await walk(client, Target(played.url), MODERN)
+    assert [json.loads(tool)["name"] for tool in listing.tools] == ["tNone", "t", "t2 é"]
+    assert listing.pages == 3
+    assert "cursor" not in played.calls[0].params
+    assert all("_meta" in call.params for call in played.calls)
+
+
+@pytest.mark.parametrize("error", [-32603, -32602, -32601])
+async def test_a_page_that_fails_makes_the_walk_incomplete(client, hostile, error):
+    played = hostile.play(
+        lambda call: call.error(error, "boom") if call.params.get("cursor") else call.polite(nextCursor="2")
+    )
+    told = await failure(client, played.url, EraFacts(Era.MODERN, LATEST_MODERN, None, {}))
+    assert told.code == "incomplete-walk"
+    assert "boom" in told.message
+
+
+async def test_a_list_that_never_ends_ends(client, hostile):
+    same = hostile.play(lambda call: call.polite(nextCursor="same"))
+    assert (await failure(client, same.url)).code == "repeated-cursor"
+    assert len(same.calls) == 2
+    more = hostile.play(lambda call: call.polite(nextCursor=str(len(more.calls))))
+    assert (await failure(client, more.url)).code == "too-many-pages"
+    assert len(more.calls) == 100
 
 
 BODIES = {
