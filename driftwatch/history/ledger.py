@@ -4,6 +4,7 @@ Per tool there is a held definition (or absence) and at most one doubt: another 
 A second sighting on a new connection confirms it. A tool that only vanishes must be missed three times over a minute,
 unless something that first showed in the same poll is believed. When the held definition comes back in between, two
 replicas may be answering: from then on nothing is believed until one definition has held for fifteen minutes.
+Replicas that differ for ever therefore never become a change here; naming them is not built yet.
 """
 
 from __future__ import annotations
