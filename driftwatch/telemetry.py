@@ -76,12 +76,13 @@ def clean_event(_logger: object, _method: str, event: MutableMapping[str, Any]) 
     return {name: _clean(name, value) for name, value in event.items()}
 
 
-def configure_logging(log_format: str, stream: TextIO | None = None) -> None:
+def configure_logging(log_format: str, stream: TextIO | None = None, *, level: int = logging.INFO) -> None:
     """Send every log line, our own and the libraries', through one formatter to ``stream`` (default: stderr).
 
     Args:
         log_format: ``text``, ``json``, or ``auto``: text on a terminal, else JSON.
         stream: where lines go.
+        level: the least severe lines that are shown.
     """
     target = sys.stderr if stream is None else stream
     as_text = log_format == "text" or (log_format == "auto" and target.isatty())
@@ -110,7 +111,7 @@ def configure_logging(log_format: str, stream: TextIO | None = None) -> None:
     )
     root = logging.getLogger()
     root.handlers = [handler]
-    root.setLevel(logging.INFO)
+    root.setLevel(level)
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
 

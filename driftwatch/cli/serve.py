@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -43,7 +44,8 @@ def serve(
         settings = demo_settings(settings)
     if app.RoleName.WEB in names:
         first_start.refuse_strangers(settings)
-    telemetry.configure_logging(settings.log_format)
+    # The demo tells its story on the terminal; only what goes wrong may interrupt it.
+    telemetry.configure_logging(settings.log_format, level=logging.WARNING if demo else logging.INFO)
     asyncio.run(
         app.run(settings, names, started=_Welcome(names, demo=demo or settings.demo), extra=_demo if demo else None)
     )
