@@ -6,10 +6,32 @@ from typing import Any, Final
 
 from driftwatch.classify import exact
 from driftwatch.classify.dialect import SIBLINGS_IGNORED, Dialect
-from driftwatch.classify.keywords import VOCABULARY, held, is_schema
+from driftwatch.classify.keywords import VOCABULARY, Shape, rebuilt
 from driftwatch.classify.normal import Normal
 
 _TARGET: Final[Dialect] = "2020-12"
+
+
+def plain(node: Any, dialect: Dialect) -> Any:
+    """``node`` without properties that ``additionalProperties`` describes alike: the canonicaliser trips over them."""
+    if not isinstance(node, dict):
+        return node
+    out = {
+        word: rebuilt(_shape(word, dialect), value, lambda child: plain(child, dialect)) for word, value in node.items()
+    }
+    rest = out.get("additionalProperties")
+    if "properties" in out and isinstance(rest, dict) and "patternProperties" not in out:
+        out["properties"] = {name: schema for name, schema in out["properties"].items() if not _alike(schema, rest)}
+    return out
+
+
+def _shape(word: str, dialect: Dialect) -> Shape:
+    """The shape of a keyword in a normal form, which keeps definitions under ``$defs`` in every dialect."""
+    return "map" if word == "$defs" else VOCABULARY[dialect].get(word, "value")
+
+
+def _alike(left: Any, right: Any) -> bool:
+    return isinstance(left, dict) and exact.same(left, right)
 
 
 class _DifferentMeaningError(Exception):
@@ -42,7 +64,11 @@ def _schema(node: Any, dialect: Dialect) -> Any:
     if dialect == "2019-09" and "unevaluatedItems" in node:
         # 2020-12 counts what ``contains`` saw as evaluated.
         raise _DifferentMeaningError
-    out = {word: _value(word, value, dialect) for word, value in node.items() if word != "additionalItems"}
+    out = {
+        word: rebuilt(_shape(word, dialect), value, lambda child: _schema(child, dialect))
+        for word, value in node.items()
+        if word != "additionalItems"
+    }
     _items(out, node, dialect)
     _dependencies(out)
     if dialect == "draft-04":
@@ -57,18 +83,6 @@ def _types(node: dict[str, Any]) -> tuple[str, ...]:
 
 def _definitions(out: dict[str, Any]) -> dict[str, Any]:
     return {"$defs": out["$defs"]} if "$defs" in out else {}
-
-
-def _value(word: str, value: Any, dialect: Dialect) -> Any:
-    shape = "map" if word == "$defs" else VOCABULARY[dialect].get(word, "value")
-    if shape == "value":
-        return value
-    if is_schema(value) and shape in ("schema", "schema-or-list"):
-        return _schema(value, dialect)
-    inner = {tokens[0]: _schema(child, dialect) for tokens, child in held(shape, value)}
-    if isinstance(value, list):
-        return [inner[str(index)] for index in range(len(value))]
-    return {name: inner.get(name, item) for name, item in value.items()}
 
 
 def _items(out: dict[str, Any], node: dict[str, Any], dialect: Dialect) -> None:

@@ -53,49 +53,64 @@ def contains(sub: Schema, sup: Schema, *, root: Root, dialects: tuple[Dialect, D
     """
     try:
         gates = (Gate(sub, dialects[0], root, policy), Gate(sup, dialects[1], root, policy))
-        inside, outside = normalise(sub, dialects[0]), normalise(sup, dialects[1])
+        inside = normalise(sub, dialects[0], formats=policy.formats)
+        outside = normalise(sup, dialects[1], formats=policy.formats)
     except GateError as error:
         return unknown(f"unsupported: {error}")
     except NotNormalError as error:
         return unknown(f"{error.reason} at {error.at}")
     except UnresolvedError as error:
         return unknown(f"unresolved-reference at {error.at}")
-    covered, difference = _covered(inside, outside, root, policy)
-    effort = Effort(REFUTING if covered == "yes" else policy.max_steps, policy.max_seconds)
-    found = search(inside, outside, gates, effort, rank=lambda value: via.rank(inside, value), difference=difference)
+    pair = _canonical_pair(inside, outside, root, policy)
+    covered = pair is not None and pair.covered
+    found = search(
+        inside,
+        outside,
+        gates,
+        Effort(REFUTING if covered else policy.max_steps, policy.max_seconds),
+        rank=lambda value: via.rank(inside, value),
+        difference=lambda: None if covered or pair is None else pair.difference(),
+    )
     if found is None:
-        return yes() if covered == "yes" else unknown("no proof and no witness found")
-    if covered == "yes":
+        return yes() if covered else unknown("no proof and no witness found")
+    if covered:
         # A proof and a counter-example cannot both be right. Say so instead of choosing.
         return unknown("disagreement: proved contained, but a witness was found")
     return no(found.value)
 
 
-def _covered(inside: Normal, outside: Normal, root: Root, policy: Policy) -> tuple[str, Normal | None]:
+@dataclass(frozen=True, slots=True)
+class _CanonicalPair:
+    """Both sides as jsonschema-rs compares them, in one dialect."""
+
+    sub: jsonschema_rs.CanonicalSchema
+    sup: jsonschema_rs.CanonicalSchema
+    dialect: Dialect
+    covered: bool
+
+    def difference(self) -> Normal | None:
+        """A schema of the values of ``sub`` that ``sup`` refuses, where it can be written down."""
+        try:
+            schema = self.sub.subtract(self.sup).to_json_schema()
+            return normalise(schema, self.dialect) if isinstance(schema, dict) else None
+        except (canonical.CanonicalizationError, ValueError, NotNormalError, UnresolvedError):
+            return None
+
+
+def _canonical_pair(inside: Normal, outside: Normal, root: Root, policy: Policy) -> _CanonicalPair | None:
     aligned = align.together(inside, outside)
     if aligned is None:
-        return "unknown", None
+        return None
     try:
         sub, sup = (_canonical(side, policy) for side in aligned)
         if root == "object":
             sub = sub.intersect(_canonical(Normal({"type": "object"}, aligned[0].dialect, ""), policy))
-        answer = str(sup.covers(sub))
-        return answer, _difference(sub, sup, aligned[0].dialect) if answer != "yes" else None
+        return _CanonicalPair(sub, sup, aligned[0].dialect, str(sup.covers(sub)) == "yes")
     except (canonical.CanonicalizationError, ValueError):
-        return "unknown", None
+        return None
 
 
 def _canonical(side: Normal, policy: Policy) -> jsonschema_rs.CanonicalSchema:
     return jsonschema_rs.canonicalize(
-        side.body, draft=DRAFTS[side.dialect], validate_formats=policy.formats, offline=True
+        align.plain(side.body, side.dialect), draft=DRAFTS[side.dialect], validate_formats=policy.formats, offline=True
     )
-
-
-def _difference(
-    sub: jsonschema_rs.CanonicalSchema, sup: jsonschema_rs.CanonicalSchema, dialect: Dialect
-) -> Normal | None:
-    try:
-        schema = sub.subtract(sup).to_json_schema()
-        return normalise(schema, dialect) if isinstance(schema, dict) else None
-    except (canonical.CanonicalizationError, ValueError, NotNormalError, UnresolvedError):
-        return None

@@ -45,10 +45,7 @@ VALIDATORS: Final[dict[Dialect, type[jsonschema_rs.Validator]]] = {
 
 def named(name: str) -> Dialect | None:
     """The dialect a caller means: a name ("2020-12", "draft-07") or a meta-schema URI; None when unknown."""
-    for dialect in DIALECTS:
-        if name in (dialect, dialect.removeprefix("draft-0"), dialect.replace("-0", "")):
-            return dialect
-    return _BY_URI.get(name.rstrip("#"))
+    return next((dialect for dialect in DIALECTS if dialect == name), None) or _BY_URI.get(name.rstrip("#"))
 
 
 def of(schema: Schema, given: str | None = None) -> Dialect | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
+from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, Final
 
 #: beyond ±(2^53 − 1) many clients cannot hold an integer
@@ -36,12 +36,12 @@ def key(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
     if isinstance(value, str):
-        return json.dumps(value)
+        return quoted(value)
     if isinstance(value, int | float | Decimal):
         return _number_key(number(value))
     if isinstance(value, list | tuple):
         return "[" + ",".join(map(key, value)) + "]"
-    return "{" + ",".join(f"{json.dumps(name)}:{key(value[name])}" for name in sorted(value)) + "}"
+    return "{" + ",".join(f"{quoted(name)}:{key(value[name])}" for name in sorted(value)) + "}"
 
 
 def _number_key(value: Number) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from driftwatch.classify.dialect import VALIDATORS, Dialect, Schema, marked
-from driftwatch.classify.keywords import VOCABULARY, held, is_schema, pointer
+from driftwatch.classify.keywords import VOCABULARY, pointer, rebuilt
 from driftwatch.classify.verdict import Policy, Root
 
 _BACKTRACKS: Final = 100_000
@@ -78,21 +78,8 @@ def _without_content(schema: Any, dialect: Dialect) -> Any:
     if not isinstance(schema, dict):
         return schema
     words = VOCABULARY[dialect]
-    out: dict[str, Any] = {}
-    for word, value in schema.items():
-        if word in _CONTENT:
-            continue
-        shape = words.get(word, "value")
-        out[word] = value if shape == "value" else _replaced(shape, value, dialect)
-    return out
-
-
-def _replaced(shape: Any, value: Any, dialect: Dialect) -> Any:
-    if is_schema(value) and shape in ("schema", "schema-or-list"):
-        return _without_content(value, dialect)
-    inner = {tokens[0]: _without_content(child, dialect) for tokens, child in held(shape, value) if tokens}
-    if isinstance(value, list):
-        return [inner.get(str(index), item) for index, item in enumerate(value)]
-    if isinstance(value, dict):
-        return {name: inner.get(name, item) for name, item in value.items()}
-    return value
+    return {
+        word: rebuilt(words.get(word, "value"), value, lambda child: _without_content(child, dialect))
+        for word, value in schema.items()
+        if word not in _CONTENT
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, Literal
 
 from driftwatch.classify.dialect import Dialect, Schema
@@ -94,6 +94,18 @@ def held(shape: Shape, value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
                 yield (str(index),), child
     elif shape in ("schema", "schema-or-list") and is_schema(value):
         yield (), value
+
+
+def rebuilt(shape: Shape, value: Any, change: Callable[[Any], Any]) -> Any:
+    """A keyword's ``value`` of this ``shape`` with every schema it holds changed; nothing else is touched."""
+    if shape in ("schema", "schema-or-list") and is_schema(value):
+        return change(value)
+    inner = {tokens[0]: change(child) for tokens, child in held(shape, value) if tokens}
+    if isinstance(value, list):
+        return [inner.get(str(index), item) for index, item in enumerate(value)]
+    if isinstance(value, dict):
+        return {name: inner.get(name, item) for name, item in value.items()}
+    return value
 
 
 def is_schema(value: Any) -> bool:

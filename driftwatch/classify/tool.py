@@ -66,7 +66,7 @@ def assess(
     parts that changed appear. A definition that client SDKs refuse is ``invalid`` if the old one was usable.
     """
     if old is None or new is None:
-        return _worst((_presence(old, new),))
+        return worst((_presence(old, new),))
     found = [_validity(old, new)] if (old.invalid is None) != (new.invalid is None) else []
     if old.invalid is None or new.invalid is None:
         before, after = _parts(old), _parts(new)
@@ -75,15 +75,15 @@ def assess(
         found += [_part(part, before.get(part), after.get(part), old, new, era, policy) for part in changed]
     elif old.sha256 != new.sha256:
         found.append(PartAssessment(Part.META, "compatible", reason="was-invalid"))
-    return _worst(tuple(found))
+    return worst(tuple(found))
 
 
 def over_budget(old: ToolDefinition | None, new: ToolDefinition | None, reason: str) -> Assessment:
     """The answer where the classifier was stopped: every changed schema part is undecided, ``reason`` says why."""
     if old is None or new is None:
-        return _worst((_presence(old, new),))
+        return worst((_presence(old, new),))
     changed = [part for part in _DIRECTIONS if old.part_shas.get(part) != new.part_shas.get(part)]
-    return _worst(tuple(PartAssessment(part, "undecided", reason=reason) for part in changed or (Part.META,)))
+    return worst(tuple(PartAssessment(part, "undecided", reason=reason) for part in changed or (Part.META,)))
 
 
 def _parts(definition: ToolDefinition) -> dict[Part, Any]:
@@ -148,7 +148,8 @@ def of_verdict(part: Part, verdict: Verdict, changed: tuple[Mapping[str, Any], .
     return PartAssessment(part, verdict.outcome, verdict.via, verdict.reason, witness, verdict.findings, changed, said)
 
 
-def _worst(found: tuple[PartAssessment, ...]) -> Assessment:
+def worst(found: tuple[PartAssessment, ...]) -> Assessment:
+    """The parts as one change, known for its worst part."""
     if not found:
         return Assessment((), "compatible", None, None)
     worst = max(found, key=lambda part: (SEVERITY[part.verdict], -_ORDER.index(part.part)))

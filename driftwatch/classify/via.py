@@ -32,7 +32,7 @@ def declared(writer: Normal, value: Any) -> bool:
     """Whether every key of every object in ``value`` is one the writer's schema knows.
 
     Known: named or matched by an in-place schema, or covered by a non-trivial ``additionalProperties``. An object
-    whose schemas name no properties at all is free-form: all its keys are known.
+    whose schemas have no ``properties`` at all is free-form: all its keys are known.
     """
     places = Places(writer)
     return _declared(places, [writer.body], value)
@@ -45,7 +45,7 @@ def _declared(places: Places, schemas: list[Schema], value: Any) -> bool:
     if not isinstance(value, dict):
         return True
     judges = places.in_place(schemas)
-    free = not any(judge.get("properties") for judge in judges)
+    free = not any("properties" in judge for judge in judges)
     return all(
         (free or any(_names(judge, name) for judge in judges)) and _declared(places, places.member(judges, name), item)
         for name, item in value.items()

@@ -1,4 +1,4 @@
-"""What ``driftwatch diff`` is given: a schema, a tool, or a tool list; from a file, standard input, or a live server."""
+"""What ``driftwatch diff`` is given: a schema, a tool or a tool list, from a file, standard input or a live server."""
 
 from __future__ import annotations
 

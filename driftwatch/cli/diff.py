@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, Final, Protocol
 
 import typer
 
 from driftwatch.capture.model import Part, ToolDefinition
+from driftwatch.classify.dialect import Schema
 from driftwatch.classify.tool import Assessment, PartAssessment, of_verdict, worst
-from driftwatch.classify.verdict import SEVERITY
+from driftwatch.classify.verdict import SEVERITY, Root, Verdict
+from driftwatch.classify.verdict import Direction as OneWay
 from driftwatch.cli import diff_report
 from driftwatch.cli.contracts import Contract, load
 from driftwatch.cli.diff_report import Compared
@@ -32,6 +34,16 @@ class Direction(StrEnum):
     BOTH = "both"
 
 
+class Classifier(Protocol):
+    """What answers: the sandbox, whatever the schemas ask of it."""
+
+    async def assess(self, old: ToolDefinition | None, new: ToolDefinition | None, *, era: Era) -> Assessment:
+        """See :meth:`driftwatch.scheduler.sandbox.Sandbox.assess`."""
+
+    async def classify(self, old: Schema | None, new: Schema | None, *, direction: OneWay, root: Root) -> Verdict:
+        """See :meth:`driftwatch.scheduler.sandbox.Sandbox.classify`."""
+
+
 class Format(StrEnum):
     """How the answer is written."""
 
@@ -48,7 +60,7 @@ def diff(
     direction: Annotated[
         Direction | None,
         typer.Option(
-            help="output: results clients read; input: arguments they send. Default: both for tools, output for schemas."
+            help="output: results that clients read; input: arguments. Default: both for tools, output for schemas."
         ),
     ] = None,
     output_format: Annotated[Format, typer.Option("--format", help="How the answer is written.")] = Format.TEXT,
@@ -77,18 +89,28 @@ def diff(
 async def _compare(old: str, new: str, direction: Direction | None, era: Era | None) -> list[Compared]:
     settings = load_settings()
     before, after = await load(old, settings, era), await load(new, settings, era)
+    async with Sandbox(settings) as sandbox:
+        return await compare(sandbox, before, after, direction)
+
+
+async def compare(
+    classifier: Classifier, before: Contract, after: Contract, direction: Direction | None
+) -> list[Compared]:
+    """Each tool that differs, or the one schema, with what its change means; a tool list in order of names.
+
+    Raises InputError when one side is a schema and the other holds tools.
+    """
     if before.bare != after.bare:
         raise InputError(
             "one side is a bare schema and the other holds tools",
             hint="Compare a schema with a schema, or tools with tools.",
         )
-    async with Sandbox(settings) as sandbox:
-        if before.bare:
-            return [await _schemas(sandbox, before, after, direction or Direction.OUTPUT)]
-        return [
-            Compared(name, _limited(await sandbox.assess(mine, yours, era=after.era), direction or Direction.BOTH))
-            for name, mine, yours in _pairs(before, after)
-        ]
+    if before.bare:
+        return [await _schemas(classifier, before, after, direction or Direction.OUTPUT)]
+    return [
+        Compared(name, _limited(await classifier.assess(mine, yours, era=after.era), direction or Direction.BOTH))
+        for name, mine, yours in _pairs(before, after)
+    ]
 
 
 def _pairs(before: Contract, after: Contract) -> Iterator[tuple[str, ToolDefinition | None, ToolDefinition | None]]:
@@ -103,14 +125,14 @@ def _pairs(before: Contract, after: Contract) -> Iterator[tuple[str, ToolDefinit
             yield name, mine_or_none, yours_or_none
 
 
-async def _schemas(sandbox: Sandbox, before: Contract, after: Contract, direction: Direction) -> Compared:
+async def _schemas(classifier: Classifier, before: Contract, after: Contract, direction: Direction) -> Compared:
     parts: list[PartAssessment] = []
     if direction in (Direction.OUTPUT, Direction.BOTH):
-        root = "object" if after.era is Era.LEGACY else "any"
-        verdict = await sandbox.classify(before.schema, after.schema, direction="output", root=root)
+        root: Root = "object" if after.era is Era.LEGACY else "any"
+        verdict = await classifier.classify(before.schema, after.schema, direction="output", root=root)
         parts.append(of_verdict(Part.OUTPUT, verdict))
     if direction in (Direction.INPUT, Direction.BOTH):
-        verdict = await sandbox.classify(before.schema, after.schema, direction="input", root="object")
+        verdict = await classifier.classify(before.schema, after.schema, direction="input", root="object")
         parts.append(of_verdict(Part.INPUT, verdict))
     return Compared(None, worst(tuple(parts)))
 

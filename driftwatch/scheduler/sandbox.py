@@ -136,7 +136,17 @@ class _Child:
             # A Ctrl-C in the terminal is the service's to handle.
             start_new_session=True,
         )
-        return cls(process)
+        child = cls(process)
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                ready = await child._read()
+        except (TimeoutError, asyncio.IncompleteReadError, ConnectionError, ValueError) as error:
+            await child.kill()
+            raise _BudgetError("budget: the classifier did not start") from error
+        if ready != frames.READY:
+            await child.kill()
+            raise _BudgetError("budget: the classifier did not start")
+        return child
 
     @property
     def alive(self) -> bool:
@@ -156,11 +166,17 @@ class _Child:
             raise _BudgetError("budget: the classifier ran out of memory or crashed") from error
 
     async def _exchange(self, body: bytes) -> bytes:
-        writer, reader = self._process.stdin, self._process.stdout
-        if writer is None or reader is None:
+        writer = self._process.stdin
+        if writer is None:
             raise ConnectionError("the process has no pipes")
         writer.write(frames.frame(body))
         await writer.drain()
+        return await self._read()
+
+    async def _read(self) -> bytes:
+        reader = self._process.stdout
+        if reader is None:
+            raise ConnectionError("the process has no pipes")
         (length,) = frames.HEADER.unpack(await reader.readexactly(frames.HEADER.size))
         if length > frames.MAX_FRAME:
             raise ValueError("the answer is too large")

@@ -16,6 +16,7 @@ from driftwatch.classify import Verdict, classify
 from driftwatch.classify.tool import Assessment, assess
 from driftwatch.scheduler.sandbox_frames import (
     HEADER,
+    READY,
     AssessQuestion,
     Question,
     decode_question,
@@ -33,6 +34,8 @@ def main() -> None:
     questions, answers = sys.stdin.buffer, sys.stdout.buffer
     # Whatever a library prints must not end up between the frames.
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - open as long as the process
+    answers.write(frame(READY))
+    answers.flush()
     while (body := _read(questions)) is not None:
         # The service kills a late process; the alarm is for the day the service itself is gone.
         signal.setitimer(signal.ITIMER_REAL, wall_seconds * 2)

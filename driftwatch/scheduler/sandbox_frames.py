@@ -20,6 +20,8 @@ from driftwatch.classify.verdict import Direction, Root
 from driftwatch.wire.facts import Era
 
 HEADER: Final = struct.Struct(">I")
+#: what a process says when it has imported everything and the clock of a question may run
+READY: Final = b"ready"
 MAX_FRAME: Final = 64 * 1024 * 1024
 
 

@@ -87,7 +87,7 @@ def check(spot: Spot) -> Iterator[Draft]:
             yield _draft(spot, limit.keyword, f"may now be {beyond}", f"{beyond} is now refused")
     for keyword, relaxed, tightened in _OTHERS:
         loose, strict = wide.words.get(keyword), tight.words.get(keyword)
-        if strict not in (None, False) and (loose is None or not exact.same(loose, strict)):
+        if _says_something(keyword, strict) and (loose is None or not exact.same(loose, strict)):
             yield _draft(spot, keyword, relaxed.format(words(strict)), tightened.format(words(strict)))
 
 
@@ -95,6 +95,11 @@ def _draft(spot: Spot, keyword: str, relaxed: str, tightened: str) -> Draft:
     at = f"{spot.pointer}/{escape(keyword)}" if keyword in spot.new.words else spot.pointer
     rule, said = (RELAXED, relaxed) if spot.direction == "output" else (TIGHTENED, tightened)
     return Draft(rule, at, f"{spot.subject} {said}", spot.local())
+
+
+def _says_something(keyword: str, value: Any) -> bool:
+    # A ``not`` of everything is the empty schema: the types family speaks of it.
+    return value not in (None, False) and not (keyword == "not" and value in ({}, True))
 
 
 def _numeric(value: Any) -> bool:

@@ -96,7 +96,7 @@ class _Grader:
     def __init__(self, verdict: Verdict, dialects_: tuple[Dialect, Dialect], policy: Policy) -> None:
         self.verdict = verdict
         self.dialects = dialects_
-        self.policy = Policy(formats=policy.formats, max_steps=400, max_seconds=0.05)
+        self.policy = Policy(formats=policy.formats, max_steps=200, max_seconds=0.05)
         self.left = _LOCAL_PROOFS
         self.proofs: dict[int, Proof] = {}
 

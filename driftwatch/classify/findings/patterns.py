@@ -54,6 +54,6 @@ def _pattern(spot: Spot, before: object, after: object) -> Iterator[Draft]:
             yield Draft(TIGHTENED, at, f"{spot.subject} must now match {name(after)}", spot.local())
     elif isinstance(after, str):
         was = f" (was {name(before)})" if isinstance(before, str) else ""
-        yield Draft(PATTERN, at, f"{spot.subject} now matches {name(after)}{was}", spot.local())
+        yield Draft(PATTERN, at, f"{spot.subject} may now have the form {name(after)}{was}", spot.local())
     elif isinstance(before, str):
         yield Draft(PATTERN, at, f"{spot.subject} need no longer match {name(before)}", spot.local())

@@ -58,6 +58,8 @@ def check(spot: Spot) -> Iterator[Draft]:
 
 def _widened(spot: Spot) -> Iterator[Draft]:
     before, after = spot.old.types, spot.new.types
+    if spot.old.nothing and not spot.new.nothing:
+        yield Draft(WIDENED, spot.pointer, f"{spot.subject} may now be there", spot.local())
     if before is None or before == after:
         return
     if after is None:
@@ -67,13 +69,15 @@ def _widened(spot: Spot) -> Iterator[Draft]:
         return
     if "null" in after - before:
         yield Draft(NULL_ADDED, spot.pointer, f"{spot.subject} may now be null", spot.local())
-    if gained(before, after):
+    if gained(before, after) and not _both_listed(spot):
         message = f"{spot.subject} may now be {kinds(after - {'null'})} (was {kinds(before)})"
         yield Draft(WIDENED, spot.pointer, message, spot.local())
 
 
 def _narrowed(spot: Spot) -> Iterator[Draft]:
     before, after = spot.old.types, spot.new.types
+    if spot.new.nothing and not spot.old.nothing:
+        yield Draft(NARROWED, spot.pointer, f"{spot.subject} is no longer accepted", spot.local())
     if after is None or before == after:
         return
     if before is None:
@@ -82,11 +86,16 @@ def _narrowed(spot: Spot) -> Iterator[Draft]:
         message = f"{spot.subject} must now be {kinds(after)} (was anything)"
     elif before - after == {"null"}:
         message = f"{spot.subject} may no longer be null"
-    elif gained(after, before):
+    elif gained(after, before) and not _both_listed(spot):
         message = f"{spot.subject} must now be {kinds(after)} (was {kinds(before)})"
     else:
         return
     yield Draft(NARROWED, spot.pointer, message, spot.local())
+
+
+def _both_listed(spot: Spot) -> bool:
+    """Whether both sides list their values, so that the list says more than the types."""
+    return spot.old.listed is not None and spot.new.listed is not None
 
 
 def gained(before: frozenset[str], after: frozenset[str]) -> bool:

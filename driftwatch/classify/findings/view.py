@@ -92,6 +92,11 @@ class View:
         return [value for value in found if value is not None] if isinstance(found, list) else None
 
     @property
+    def nothing(self) -> bool:
+        """Whether it is the schema that accepts nothing."""
+        return self.words.get("not") in ({}, True)
+
+    @property
     def closed(self) -> bool:
         """Whether undeclared keys are refused."""
         return any(

@@ -70,9 +70,9 @@ class Spot:
 def _reduced(words: dict[str, Any], names: dict[str, Any], kept: set[str]) -> dict[str, Any]:
     out: dict[str, Any] = {"type": "object", "propertyNames": names}
     properties = {key: schema for key, schema in words.get("properties", {}).items() if key in kept}
-    if not properties and words.get("properties"):
+    if not properties and "properties" in words:
         # Whether the object names anything at all says if an unnamed key is a surprise; this one cannot occur.
-        properties = {next(iter(words["properties"])): True}
+        properties = {next(iter(words["properties"]), ""): True}
     required = [key for key in words.get("required", ()) if key in kept]
     out |= {word: value for word, value in (("properties", properties), ("required", sorted(set(required)))) if value}
     return out | {word: words[word] for word in ("additionalProperties", "patternProperties") if word in words}

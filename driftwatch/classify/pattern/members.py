@@ -40,7 +40,7 @@ def near_misses(pattern: str) -> list[str]:
     """Strings that differ from members by one character, and the ones engines disagree about."""
     out: list[str] = []
     for text in members(pattern)[:4]:
-        out += [text + "x", "x" + text, text[:-1], text[1:], text + "~", text.upper()]
+        out += [text + "x", "x" + text, "a" + text, text + "a", text[:-1], text[1:], text + "~", text.upper()]
         out += [text + odd for odd in ODD] + [text[:-1] + odd for odd in ODD if text]
     return list(dict.fromkeys(out))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice, pairwise
 from typing import Any, Final
 
@@ -13,11 +13,13 @@ from driftwatch.classify.pattern.members import members, near_misses
 from driftwatch.classify.witness import atoms
 from driftwatch.classify.witness.merge import Alternative, alternatives
 from driftwatch.classify.witness.places import Places, prefix_of
+from driftwatch.classify.witness.samples import DEEPEST, LONGEST_ARRAY, Samples, scalars
+from driftwatch.classify.witness.turns import in_turn
 
-_DEEPEST: Final = 10
-_PER_MEMBER: Final = 60
-_LONGEST_ARRAY: Final = 1_000
 _FRESH: Final = ("x", "extra", "zz", "0", "A")
+_MOST_NAMES: Final = 400
+_MOST_POSITIONS: Final = 64
+_BASES: Final = 12
 
 
 class Candidates:
@@ -27,9 +29,10 @@ class Candidates:
     """
 
     def __init__(self, inside: Normal, outside: Normal, *, rich: bool = False) -> None:
-        self.inside = Places(inside)
+        self.samples = Samples(inside, rich=rich)
+        self.inside = self.samples.places
         self.outside = Places(outside)
-        self.rich = rich
+        self._counted = Samples(outside)
         self._same_definitions = exact.key(inside.definitions) == exact.key(outside.definitions)
 
     def whole(self) -> Iterator[Any]:
@@ -38,37 +41,21 @@ class Candidates:
 
     def values(self, wanted: list[Schema], refused: list[Schema], depth: int) -> Iterator[Any]:
         """Values that should satisfy every schema of ``wanted`` and fail one of ``refused``."""
-        if depth > _DEEPEST or (depth and self._unchanged(wanted, refused)):
+        if depth > DEEPEST or (depth and self._unchanged(wanted, refused)):
             return
-        for alternative in alternatives(self.inside, wanted):
-            judges = [*self.outside.in_place(refused, negated=True), *self.inside.in_place(alternative.nots)]
-            listed = [*atoms.listed([alternative.words]), *atoms.listed(judges)]
-            yield from listed
-            for name in alternative.types():
-                yield from self._of_type(name, alternative, judges, depth)
+        judges = self.outside.in_place(refused, negated=True)
+        yield from in_turn(
+            self._alternative(alternative, judges, depth) for alternative in alternatives(self.inside, wanted)
+        )
 
-    def sample(self, wanted: list[Schema], depth: int) -> list[Any]:
-        """A few plain values that should satisfy every schema of ``wanted``."""
-        if depth > _DEEPEST:
-            return []
-        out: list[Any] = []
-        for alternative in islice(alternatives(self.inside, wanted), 12):
-            out += list(islice(self._plain(alternative, depth), 4))
-        return list({exact.key(value): value for value in out}.values())
-
-    def _plain(self, alternative: Alternative, depth: int) -> Iterator[Any]:
-        listed = list(atoms.listed([alternative.words]))
-        if listed:
-            yield from listed
-            return
-        for name in alternative.types():
-            match name:
-                case "object":
-                    yield self._object(alternative, depth, rich=self.rich)
-                case "array":
-                    yield self._array(alternative, depth)
-                case _:
-                    yield from self._of_type(name, alternative, [], depth)
+    def _alternative(self, alternative: Alternative, judges: list[dict[str, Any]], depth: int) -> Iterator[Any]:
+        words = alternative.words
+        ruled_out = self.inside.in_place(alternative.nots)
+        judges = [*judges, *ruled_out]
+        yield from atoms.listed([words])
+        yield from atoms.listed(judges)
+        kinds = {"array": self._arrays(words, judges, depth), "object": self._objects(words, judges, ruled_out, depth)}
+        yield from in_turn(kinds.get(name) or scalars(name, words, judges) for name in alternative.types())
 
     def _unchanged(self, wanted: list[Schema], refused: list[Schema]) -> bool:
         mine, yours = ({exact.key(schema) for schema in side if schema not in (True, {})} for side in (wanted, refused))
@@ -76,76 +63,48 @@ class Candidates:
             return False
         return self._same_definitions or not any('"$ref"' in text for text in mine)
 
-    def _of_type(self, name: str, alternative: Alternative, judges: list[dict[str, Any]], depth: int) -> Iterator[Any]:
-        match name:
-            case "string":
-                yield from atoms.strings(alternative.words, judges)
-            case "integer" | "number":
-                yield from atoms.numbers(alternative.words, judges, whole=name == "integer")
-            case "boolean":
-                yield from (True, False)
-            case "null":
-                yield None
-            case "array":
-                yield from self._arrays(alternative, judges, depth)
-            case _:
-                yield from self._objects(alternative, judges, depth)
-
     # objects
 
-    def _object(
-        self, alternative: Alternative, depth: int, *, rich: bool, without: str | None = None
-    ) -> dict[str, Any]:
-        words = alternative.words
-        names = list(words.get("required", ()))
-        if rich:
-            names += [name for name in words.get("properties", {}) if name not in names]
-        out: dict[str, Any] = {}
-        for name in names:
-            if name != without:
-                self._put(out, words, name, depth)
-        for name in self._spare_names(words):
-            if len(out) >= words.get("minProperties", 0):
-                break
-            self._put(out, words, name, depth)
-        return out
-
-    def _put(self, out: dict[str, Any], words: dict[str, Any], name: str, depth: int) -> None:
-        found = self.sample(self.inside.member([words], name), depth + 1)
-        if found and name not in out:
-            out[name] = found[0]
-
-    def _spare_names(self, words: dict[str, Any]) -> Iterator[str]:
-        yield from words.get("properties", {})
-        names = words.get("propertyNames")
-        if names is not None:
-            yield from (
-                name for name in self.sample([names, {"type": "string"}], _DEEPEST - 1) if isinstance(name, str)
-            )
-        for pattern in words.get("patternProperties", {}):
-            yield from members(pattern)[:3]
-        yield from (f"x{index}" for index in range(64))
-
-    def _objects(self, alternative: Alternative, judges: list[dict[str, Any]], depth: int) -> Iterator[Any]:
-        words = alternative.words
-        base = self._object(alternative, depth, rich=self.rich)
+    def _objects(
+        self, words: dict[str, Any], judges: list[dict[str, Any]], ruled_out: list[dict[str, Any]], depth: int
+    ) -> Iterator[Any]:
+        base = self.samples.object(words, depth)
         yield base
-        for name in list(base):
+        for name in base:
             yield {key: value for key, value in base.items() if key != name}
-        required = set(words.get("required", ()))
-        for name in self._names(words, judges):
-            wanted = self.inside.member([words], name)
-            refused = self.outside.member(judges, name)
-            for value in chain(
-                self.sample(wanted, depth + 1)[:2] if name not in base else (),
-                islice(self.values(wanted, refused, depth + 1), _PER_MEMBER),
-            ):
-                yield {**base, name: value}
-                if required - base.keys():
-                    yield {**self._object(alternative, depth, rich=True), name: value}
-        yield from self._sized_objects(alternative, judges, base, depth)
+        yield from self._edited(base, words, judges, depth)
+        if ruled_out:
+            # What must not hold may need a change of its own, beside the one that proves the break.
+            names = self._names({}, ruled_out, fresh=())
+            for other in islice(self._edited(base, words, ruled_out, depth, names), _BASES):
+                yield from islice(self._edited(other, words, judges, depth), _MOST_NAMES)
+        yield from self._sized(words, judges, base, depth)
 
-    def _names(self, words: dict[str, Any], judges: list[dict[str, Any]]) -> list[str]:
+    def _edited(
+        self,
+        base: dict[str, Any],
+        words: dict[str, Any],
+        judges: list[dict[str, Any]],
+        depth: int,
+        names: list[str] | None = None,
+    ) -> Iterator[dict[str, Any]]:
+        """``base`` with one member added or replaced; ``names``: only one of these."""
+        return in_turn(
+            self._with_member(base, name, words, judges, depth)
+            for name in (self._names(words, judges) if names is None else names)
+        )
+
+    def _with_member(
+        self, base: dict[str, Any], name: str, words: dict[str, Any], judges: list[dict[str, Any]], depth: int
+    ) -> Iterator[dict[str, Any]]:
+        wanted, refused = self.inside.member([words], name), self.outside.member(judges, name)
+        plain = self.samples.of(wanted, depth + 1)[:2] if name not in base else ()
+        for value in chain(plain, self.values(wanted, refused, depth + 1)):
+            yield {**base, name: value}
+
+    def _names(
+        self, words: dict[str, Any], judges: list[dict[str, Any]], *, fresh: tuple[str, ...] = _FRESH
+    ) -> list[str]:
         names: list[str] = []
         for judge in (words, *judges):
             names += judge.get("properties", {})
@@ -156,25 +115,25 @@ class Candidates:
                 names += [*members(pattern)[:4], *near_misses(pattern)[:6]]
             if "propertyNames" in judge:
                 names += self._name_candidates(words, judge["propertyNames"])
-        return list(dict.fromkeys((*names, *_FRESH)))[:400]
+        return list(dict.fromkeys((*names, *fresh)))[:_MOST_NAMES]
 
     def _name_candidates(self, words: dict[str, Any], refused: Schema) -> list[str]:
         wanted: list[Schema] = [words.get("propertyNames", True), {"type": "string"}]
         found = islice(self.values(wanted, [refused], 1), 40)
         return [name for name in found if isinstance(name, str)]
 
-    def _sized_objects(
-        self, alternative: Alternative, judges: list[dict[str, Any]], base: dict[str, Any], depth: int
-    ) -> Iterator[Any]:
-        words = alternative.words
+    def _sized(
+        self, words: dict[str, Any], judges: list[dict[str, Any]], base: dict[str, Any], depth: int
+    ) -> Iterator[dict[str, Any]]:
+        """Objects with as many members as somebody's limit, one less and one more."""
         edges = {judge.get(word) for judge in (words, *judges) for word in ("minProperties", "maxProperties")}
         for size in sorted({int(edge) + step for edge in edges if edge is not None for step in (-1, 0, 1)}):
-            if 0 <= size <= _LONGEST_ARRAY:
+            if 0 <= size <= LONGEST_ARRAY:
                 out = dict(base)
-                for name in chain(self._spare_names(words), (f"y{index}" for index in range(size))):
+                for name in chain(self.samples.spare_names(words), (f"y{index}" for index in range(size))):
                     if len(out) >= size:
                         break
-                    self._put(out, words, name, depth)
+                    self.samples.put(out, words, name, depth)
                 for name in list(out):
                     if len(out) > size and name not in words.get("required", ()):
                         del out[name]
@@ -182,73 +141,52 @@ class Candidates:
 
     # arrays
 
-    def _array(self, alternative: Alternative, depth: int, length: int | None = None) -> list[Any]:
-        words = alternative.words
-        needed = words.get("minItems", 0)
-        if "contains" in words:
-            needed = max(needed, words.get("minContains", 1))
-        return self._filled([], words, needed if length is None else length, depth)
-
-    def _filled(self, start: list[Any], words: dict[str, Any], length: int, depth: int) -> list[Any]:
-        out = list(start)
-        seen = {exact.key(value) for value in out}
-        contained = words.get("minContains", 1) if "contains" in words else 0
-        cache: dict[int, list[Any]] = {}
-        prefix, _ = prefix_of(words)
-        while len(out) < min(length, _LONGEST_ARRAY):
-            index = len(out)
-            slot = min(index, len(prefix)) if index >= contained else -1 - index
-            if slot not in cache:
-                plain = {word: value for word, value in words.items() if word != "contains" or index < contained}
-                cache[slot] = self.sample(self.inside.item([plain], index), depth + 1)
-            options = cache[slot]
-            if words.get("uniqueItems"):
-                options = [value for value in options if exact.key(value) not in seen] or list(_distinct(options, seen))
-            if not options:
-                break
-            out.append(options[0])
-            seen.add(exact.key(options[0]))
-        return out
-
-    def _arrays(self, alternative: Alternative, judges: list[dict[str, Any]], depth: int) -> Iterator[Any]:
-        words = alternative.words
-        base = self._array(alternative, depth)
+    def _arrays(self, words: dict[str, Any], judges: list[dict[str, Any]], depth: int) -> Iterator[Any]:
+        base = self.samples.array(words, depth)
         yield base
         for length in _lengths(words, judges):
-            yield self._array(alternative, depth, length)
+            yield self.samples.array(words, depth, length)
         plain = {word: value for word, value in words.items() if word != "contains"}
         positions = 1 + max(len(prefix_of(judge)[0]) for judge in (words, *judges))
-        for index in range(min(positions, 64)):
-            wanted = self.inside.item([plain], index)
-            refused = self.outside.item(judges, index)
-            for value in chain(self.sample(wanted, depth + 1)[:3], islice(self.values(wanted, refused, depth + 1), 60)):
-                start = self._filled([], words, index, depth)
-                if len(start) == index:
-                    yield self._filled([*start, value], words, len(base), depth)
-                    yield [*start, value, *base]
-        yield from self._repeating(words, judges, depth)
+        yield from in_turn(
+            self._with_item(base, index, plain, judges, depth) for index in range(min(positions, _MOST_POSITIONS))
+        )
+        yield from self._repeating(words, plain, judges, depth)
 
-    def _repeating(self, words: dict[str, Any], judges: list[dict[str, Any]], depth: int) -> Iterator[Any]:
+    def _with_item(
+        self, base: list[Any], index: int, plain: dict[str, Any], judges: list[dict[str, Any]], depth: int
+    ) -> Iterator[list[Any]]:
+        wanted, refused = self.inside.item([plain], index), self.outside.item(judges, index)
+        start = self.samples.filled([], plain, index, depth)
+        if len(start) < index:
+            return
+        for value in chain(self.samples.of(wanted, depth + 1)[:3], self.values(wanted, refused, depth + 1)):
+            yield self.samples.filled([*start, value], plain, len(base), depth)
+            if base:
+                yield [*start, value, *base]
+
+    def _repeating(
+        self, words: dict[str, Any], plain: dict[str, Any], judges: list[dict[str, Any]], depth: int
+    ) -> Iterator[list[Any]]:
         """Arrays that hold something twice, or many of what ``contains`` counts."""
-        found = self.sample(self.inside.item([words], 0), depth + 1)[:6]
+        found = self.samples.of(self.inside.item([words], 0), depth + 1)[:6]
         least = int(words.get("minItems", 0))
-        for value in found:
-            yield [value] * max(2, least)
-        for first, second in pairwise(found):
-            yield [first, second]
+        yield from ([value] * max(2, least) for value in found)
+        yield from ([first, second] for first, second in pairwise(found))
         for judge in (words, *judges):
             if "contains" in judge:
-                plain = {word: value for word, value in words.items() if word != "contains"}
-                some = self.sample([*self.inside.item([plain], 0), words.get("contains", True)], depth + 1)
-                counted = [v for v in self._outside_samples(judge["contains"]) if v is not None] + some
-                for count in {int(judge.get(w, 1)) + s for w in ("minContains", "maxContains") for s in (-1, 0, 1)}:
-                    for value in counted[:6]:
-                        if 0 <= count <= 64:
-                            yield [value] * count
-                            yield self._filled([value] * count, plain, max(least, count + 1), depth)
+                yield from self._counts(judge, words, plain, least, depth)
 
-    def _outside_samples(self, schema: Schema) -> list[Any]:
-        return Candidates(self.outside.normal, self.inside.normal).sample([schema], _DEEPEST - 2)
+    def _counts(
+        self, judge: dict[str, Any], words: dict[str, Any], plain: dict[str, Any], least: int, depth: int
+    ) -> Iterator[list[Any]]:
+        own = self.samples.of([*self.inside.item([plain], 0), words.get("contains", True)], depth + 1)
+        counted = [*self._counted.of([judge["contains"]], DEEPEST - 2), *own][:8]
+        for count in {int(judge.get(word, 1)) + step for word in ("minContains", "maxContains") for step in (-1, 0, 1)}:
+            for value in counted:
+                if 0 <= count <= _MOST_POSITIONS:
+                    yield [value] * count
+                    yield self.samples.filled([value] * count, plain, max(least, count + 1), depth)
 
 
 def _lengths(words: dict[str, Any], judges: list[dict[str, Any]]) -> list[int]:
@@ -259,12 +197,4 @@ def _lengths(words: dict[str, Any], judges: list[dict[str, Any]]) -> list[int]:
         if prefix or rest is False:
             edges.append(len(prefix))
     sizes = {edge + step for edge in edges for step in (-1, 0, 1)} | {0, 1, 2}
-    return sorted(size for size in sizes if 0 <= size <= _LONGEST_ARRAY)
-
-
-def _distinct(options: Iterable[Any], seen: set[str]) -> Iterator[Any]:
-    for value in options:
-        if isinstance(value, str):
-            yield from (text for text in (f"{value}{index}" for index in range(1000)) if exact.key(text) not in seen)
-        elif isinstance(value, int) and not isinstance(value, bool):
-            yield from (number for number in range(value, value + 2000) if exact.key(number) not in seen)
+    return sorted(size for size in sizes if 0 <= size <= LONGEST_ARRAY)

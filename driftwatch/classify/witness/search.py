@@ -5,17 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 
 from driftwatch.classify import exact
 from driftwatch.classify.gate import Gate
 from driftwatch.classify.normal import Normal
 from driftwatch.classify.witness.candidates import Candidates
+from driftwatch.classify.witness.turns import in_turn
 
 #: after a proof this many candidates still try to refute it
-REFUTING: Final = 150
-_AFTER_FIRST: Final = 400
+REFUTING: Final = 80
+#: and after a first witness this many look for a better one
+_AFTER_FIRST: Final = 200
+_CHEAP: Final = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +56,13 @@ def search(
     effort: Effort,
     *,
     rank: Callable[[Any], int],
-    difference: Normal | None = None,
+    difference: Callable[[], Normal | None] = lambda: None,
 ) -> Found | None:
-    """The best witness within ``effort``; ``difference``: a schema of exactly the values looked for, where known."""
+    """The best witness within ``effort``.
+
+    ``rank``: 0 for the best kind of witness. ``difference``: makes a schema of exactly the values looked for, where it
+    can; it is dear, so it is asked for only when the first candidates fail.
+    """
     more = effort.clock()
     best: Found | None = None
     accepting, refusing = gates
@@ -74,29 +81,23 @@ def search(
     return best
 
 
-def _candidates(inside: Normal, outside: Normal, difference: Normal | None) -> Iterator[Any]:
+def _candidates(inside: Normal, outside: Normal, difference: Callable[[], Normal | None]) -> Iterator[Any]:
     # Plain objects and rich ones in turn: a witness may need exactly the required members, or one beside them.
-    plain = Candidates(inside, outside).whole()
-    rich = Candidates(inside, outside, rich=True).whole()
-    sources = [plain, rich]
-    if difference is not None:
-        sources.append(Candidates(difference, outside).whole())
-    return _fresh(chain(_in_turn(sources), Candidates(outside, inside).whole()))
+    own = in_turn([Candidates(inside, outside).whole(), Candidates(inside, outside, rich=True).whole()])
+    dear = in_turn([own, _of_difference(difference, outside)])
+    values = chain(islice(own, _CHEAP), dear, Candidates(outside, inside).whole())
+    return _with_floats(values) if "draft-04" in (inside.dialect, outside.dialect) else values
 
 
-def _in_turn(sources: list[Iterator[Any]]) -> Iterator[Any]:
-    while sources:
-        for source in list(sources):
-            try:
-                yield next(source)
-            except StopIteration:
-                sources.remove(source)
+def _of_difference(difference: Callable[[], Normal | None], outside: Normal) -> Iterator[Any]:
+    found = difference()
+    if found is not None:
+        yield from Candidates(found, outside).whole()
 
 
-def _fresh(values: Iterator[Any]) -> Iterator[Any]:
-    seen: set[str] = set()
+def _with_floats(values: Iterator[Any]) -> Iterator[Any]:
+    """Whole numbers also as ``1.0``: draft-04 alone tells them apart."""
     for value in values:
-        key = exact.key(value)
-        if key not in seen:
-            seen.add(key)
-            yield value
+        yield value
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= exact.SAFE_INTEGER:
+            yield float(value)

@@ -1,0 +1,76 @@
+"""The pattern parser against a real ECMAScript engine (regress), and the strings it proposes."""
+
+# ruff: noqa: E501 - tables read best with one case per line
+
+from __future__ import annotations
+
+import pytest
+import regress
+from hypothesis import given
+from hypothesis import strategies as st
+
+from driftwatch.classify.pattern.match import matches
+from driftwatch.classify.pattern.members import members, near_misses
+from driftwatch.classify.pattern.syntax import PatternError, parse
+
+PATTERNS = (
+    r"\Z", "a{,3}", r"(?<=a)b", r"\1(a)", r"(?<n>a)\k<n>", r"\p{L}", "[", "a{2", "(?i)a", r"\d+(?=x)", r"\-", r"[\w-a]",
+    r"\_", r"^[^\s]+$", r"\u{1F600}", r"\cA", r"(?<=a+)b", "[a-z&&[b]]", r"\x41", "(?:a|b)*+", r"\/", r"\e", r"\a",
+    "^[a-z0-9]+(-[a-z0-9]+)*$", r"^\d{3}-\d{4}$", "a{2}{3}", "}", "]", "a**", r"\00", r"\2(a)", r"[\d-x]", "[]", "[^]",
+    "(?=a)*", r"^\+?[1-9]\d{1,14}$", r"\p{Script=Greek}", "a|*", "[z-a]", "a{3,2}", r"[\-]", r"[\b]", "(", ")", "(?<a", "^*",
+    r"\ud83d\ude00", "x{1}", "x{1,}", "x{1,2}?", "(?:)", "(?!a)b", "[^a-z]", r"\0", r"[\0]", r"\u00e9", r"\u{}", r"\x4",
+)  # fmt: skip
+
+
+def engine_accepts(pattern: str) -> bool:
+    try:
+        regress.Regex(pattern, "u")
+    except regress.RegressError:
+        return False
+    return True
+
+
+def parses(pattern: str) -> bool:
+    try:
+        parse(pattern)
+    except PatternError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_the_parser_agrees_with_an_engine(pattern: str) -> None:
+    assert parses(pattern) is engine_accepts(pattern)
+
+
+@given(st.text(alphabet="ab^$\\.*+?()[]{}|/-,:=!<>0123dwsbB", max_size=8))
+def test_the_parser_agrees_with_an_engine_on_noise(pattern: str) -> None:
+    assert parses(pattern) is engine_accepts(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["^[a-z0-9]+(-[a-z0-9]+)*$", r"^\d{3}-\d{4}$", "^(foo|bar)$", "a+b?", r"^\S{5,}$", r"^\+?[1-9]\d{1,14}$"]
+)
+def test_members_match(pattern: str) -> None:
+    found = members(pattern)
+    assert found
+    assert all(regress.Regex(pattern, "u").find(text) for text in found)
+    assert all(matches(pattern, text) for text in found)
+
+
+def test_members_can_be_long() -> None:
+    assert any(len(text) >= 40 for text in members("^[a-z]+$", least=40))
+    assert members("[") == []
+
+
+def test_near_misses_end_in_what_engines_disagree_about() -> None:
+    assert "a\n" in near_misses("^a$")
+    assert not matches("^a$", "a\n")
+
+
+def test_a_pattern_that_backtracks_for_ever_ends() -> None:
+    assert matches(r"^(a+)+\1$", "a" * 40 + "b") is False
+
+
+def test_a_pattern_nobody_supports_matches_nothing() -> None:
+    assert matches("(", "(") is False
