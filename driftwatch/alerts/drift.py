@@ -20,6 +20,15 @@ from driftwatch.settings import Settings
 #: drift that comes back this soon after it went away opens its old alert again
 REOPEN_WITHIN: Final = timedelta(hours=24)
 
+#: why a second message comes, by the state the alert was in
+_PREFACES: Final = {
+    "open": "More on an alert that is still open.",
+    "acknowledged": "More on an alert that is acknowledged and still open.",
+    "accepted": "More of a deploy that was accepted.",
+    "settled": "More of a deploy whose alert had settled.",
+    "reverted": "Back again, after it was reverted.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Decided:
@@ -117,11 +126,11 @@ async def _join(
     alert_id = store.known(alert.id)
     heard = await store.heard_of(session, alert_id)
     decided.belong_to(alert_id)
-    open_still = alert.state in states.OPEN
-    if open_still and keys <= heard:
-        await store.add_event(session, alert_id, "seen-again", detail={"changeset": decided.subject.changeset_id})
+    if keys <= heard and alert.state != "reverted":
+        await _seen_again(session, alert, decided)
         return alert_id
-    preface = f"More on an alert that is still {alert.state}." if open_still else f"Back again; it was {alert.state}."
+    open_still = alert.state in states.OPEN
+    preface = _PREFACES[alert.state]
     if alert.state != "open":
         states.check(alert.kind, alert.state, "open")
     alert.state, alert.closed_at, alert.handled_by = "open", None, None
@@ -130,6 +139,21 @@ async def _join(
     message = drift_message(decided.subject, decided.told, preface=preface)
     await announce(session, alert_id, "updated" if open_still else "reopened", message, decided.subject)
     return alert_id
+
+
+async def _seen_again(session: AsyncSession, alert: Alert, decided: Decided) -> None:
+    """Write down that another profile saw the same drift; what was accepted for one is accepted for all."""
+    alert_id = store.known(alert.id)
+    detail = {"changeset": decided.subject.changeset_id}
+    await store.add_event(session, alert_id, "seen-again", detail=detail)
+    if alert.state in states.OPEN:
+        return
+    tools = decided.tools_where(decided.alerting)
+    mode = "person" if alert.state == "accepted" else "settled"
+    for change in await store.newest_changes(session, alert_id):
+        if change.tool_id in tools:
+            by, reason = alert.handled_by or "driftwatch", f"the same drift was {alert.state} before"
+            store.add_acceptance(session, change.tool_id, change.to_version_id, by=by, mode=mode, reason=reason)
 
 
 async def _earlier(session: AsyncSession, decided: Decided, keys: set[store.DriftKey]) -> Alert | None:

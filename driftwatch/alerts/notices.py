@@ -63,7 +63,8 @@ def _blind(blind: Blind, *, named: bool) -> str:
     server = f"{words.code(blind.server)}: " if named else ""
     eras = f" (seen by {' and '.join(words.CLIENTS.get(e, e) for e in blind.eras)} clients)" if blind.eras else ""
     says = words.short(blind.says.rstrip("."), 300)
-    return f"{server}{blind.code}{eras} since {words.day(blind.since)}: {says}. Changes in this time cannot be judged."
+    code = blind.code if named else blind.code.capitalize()
+    return f"{server}{code}{eras} since {words.day(blind.since)}: {says}. Changes in this time cannot be judged."
 
 
 def _do(blind: Sequence[Blind]) -> str:

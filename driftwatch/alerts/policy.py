@@ -117,12 +117,12 @@ class PolicyDecision:
 
 
 def is_semantic(part: PartView) -> bool:
-    """True unless everything known about a part is annotation level (words, defaults, examples)."""
+    """True unless everything known about a part is annotation level: words, defaults, examples, the dialect's mark."""
     if part.verdict != "compatible":
         return True
     if part.reason in {"same-meaning", "annotations-only"}:
         return False
-    return not part.findings or any(f.level != "annotation" for f in part.findings)
+    return not part.findings or any(f.level != "annotation" and f.rule != "dialect-changed" for f in part.findings)
 
 
 def less_safe(finding: FindingView) -> bool:

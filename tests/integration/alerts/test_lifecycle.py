@@ -144,7 +144,7 @@ async def test_new_drift_joins_the_open_alert_with_one_more_message(world: World
     messages = await world.outbox()
     assert [m.event for m in messages] == ["drift.opened", "drift.updated"]
     assert messages[0].ordering_key == messages[1].ordering_key
-    assert "still acknowledged" in str(messages[1].payload)
+    assert "acknowledged and still open" in str(messages[1].payload)
     async with world.db.transaction() as session:
         joined = await read.alert_for_changeset(session, await world.changeset_of(second))
     assert joined is not None
@@ -169,6 +169,29 @@ async def test_accepting_moves_the_baseline(world: World) -> None:
     assert (row.state, row.handled_by, row.closed_at is None, row.settles_at) == ("accepted", "mei", False, None)
     assert await world.events() == ["opened", "accepted"]
     assert len(await world.outbox()) == 1
+
+
+async def test_what_was_accepted_in_one_profile_is_accepted_in_the_other(world: World) -> None:
+    server = await world.server(eras=("modern", "legacy"))
+    first = await world.change(server)
+    (alert,) = await world.raise_due()
+    await accept(world, alert)
+    await world.change(server, era="legacy", changeset=await world.changeset_of(first))
+    assert await world.raise_due() == [alert]
+    assert (await world.alerts())[0].state == "accepted"
+    assert await baseline(world, server, era="legacy") == (2, "person")
+    assert len(await world.outbox()) == 1
+
+
+async def test_more_of_an_accepted_deploy_opens_its_alert_again(world: World) -> None:
+    server = await world.server()
+    first = await world.change(server)
+    (alert,) = await world.raise_due()
+    await accept(world, alert)
+    await world.change(server, "refund", changeset=await world.changeset_of(first))
+    assert await world.raise_due() == [alert]
+    assert (await world.alerts())[0].state == "open"
+    assert "More of a deploy that was accepted." in str((await world.outbox())[1].payload)
 
 
 async def test_a_pinned_server_demands_a_reason_and_never_moves_by_itself(world: World) -> None:

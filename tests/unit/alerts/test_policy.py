@@ -36,6 +36,7 @@ CASES = [
     (change(NEW_OUTPUT_KEY, announcement="unknown"), "summary", "everything-else", None),
     (change(NEW_OUTPUT_KEY, announcement="announced"), "summary", "everything-else", None),
     (change(OUTPUT_WORDS), "history", "wording-only", None),
+    (change(part("output", "compatible", finding("dialect-changed", "info"))), "history", "wording-only", None),
     (change(part("output", "compatible", reason="same-meaning")), "history", "wording-only", None),
     # (c) a hint that became less safe
     (change(LESS_SAFE), "alert", "less-safe-hint", "warning"),

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+from builders.changes import change, finding, part
+
+from driftwatch.alerts.channels.slack.blocks import render
+from driftwatch.alerts.notices import Blind, blind_message, summary_message, watching_message
+from driftwatch.testing import slack_limits
+
+SINCE = datetime(2026, 11, 30, 9, 12, tzinfo=UTC)
+URL = "https://drift.example"
+
+
+def blind(name: str = "billing", code: str = "unauthorized") -> Blind:
+    return Blind(name, 4, "payments", SINCE, code, "401, wants scope tools:read", SINCE, ("modern",))
+
+
+def test_one_blind_server() -> None:
+    message = blind_message([blind()], URL)
+    assert message.title == "◌ Not watching · billing"
+    assert [p.text for p in message.paragraphs] == [
+        "Unauthorized (seen by 2026-07-28 clients) since 30 Nov 09:12 UTC: 401, wants scope tools:read. "
+        "Changes in this time cannot be judged.",
+        "renew the credential on the server's page.",
+        "owner payments · last good poll 30 Nov 09:12 UTC",
+    ]
+    assert message.links[0].url == f"{URL}/servers/4"
+
+
+def test_many_blind_servers_are_one_message_that_fits() -> None:
+    many = [blind(f"server-{n}" * 20, "timeout" if n else "unauthorized") for n in range(300)]
+    for message in (blind_message(many, URL), watching_message(many, URL)):
+        assert message.title.endswith("300 servers")
+        assert any(p.text.startswith("+280 more") for p in message.paragraphs)
+        assert message.links[0].url == f"{URL}/"
+        assert slack_limits.refusal(render(message, delivery_id="d")) is None
+    assert "runs and still answers" in blind_message(many, URL).paragraphs[-1].text
+
+
+def test_the_summary_groups_by_server_and_counts_the_rest() -> None:
+    said = part("input", "compatible", finding("x", "info", "callers may now send `cursor`"))
+    orders = [change(said, id=n, tool=f"tool{n}") for n in range(7)]
+    crm = [change(id=9, server="crm", tool="new", kind="added", from_version=None)]
+    message = summary_message(date(2026, 11, 30), [*orders, *crm], total=400, wording_only=3, public_url=URL)
+    assert message.title == "✓ Daily summary, 30 Nov · 400 quiet changes on 2 servers"
+    first, second, words = [p.text for p in message.paragraphs]
+    assert first.startswith("`orders`  `tool0`: callers may now send `cursor` · ")
+    assert first.endswith(" · +2 more tools")
+    assert second == "`crm`  `new` is new"
+    assert words == "Also 3 changes of words or hints only."
