@@ -1,4 +1,4 @@
-"""How long a verdict takes, beside jsonschema-rs's containment alone: ``python -m benchmarks.classify [CASES.jsonl]``.
+"""How long a verdict takes, beside jsonschema-rs's containment alone: ``python benchmarks/classify.py [CASES.jsonl]``.
 
 Prints median and 95th percentile of CPU milliseconds. CASES: JSON lines with old, new and direction; without it, a
 small realistic set made here.

@@ -59,7 +59,7 @@ def classify(
 def _read(schema: Any, given: str | None, policy: Policy) -> Side:
     if schema is None:
         return Side(True, dialect.DEFAULT if given is None else dialect.named(given), Normal(True, "2020-12", "true"))
-    limit = _too_large(schema)
+    limit = _unreadable(schema)
     if limit is not None:
         return Side(schema, None, limit=limit)
     known = dialect.of(schema, given)
@@ -77,7 +77,8 @@ def _read(schema: Any, given: str | None, policy: Policy) -> Side:
     return Side(schema, known, normal, invalid.recursion(normal))
 
 
-def _too_large(schema: Any) -> str | None:
+def _unreadable(schema: Any) -> str | None:
+    """Why a document is not even looked at: too large, too deep, or no JSON that every validator can hold."""
     pending: list[tuple[Any, int]] = [(schema, 0)]
     nodes = 0
     while pending:
@@ -87,8 +88,12 @@ def _too_large(schema: Any) -> str | None:
             return f"budget: nested deeper than {_DEEPEST}"
         if nodes > _MOST_NODES:
             return f"budget: more than {_MOST_NODES} nodes"
-        if isinstance(node, dict | list):
-            pending.extend((child, depth + 1) for child in (node.values() if isinstance(node, dict) else node))
+        if isinstance(node, dict):
+            pending.extend((part, depth + 1) for part in (*node, *node.values()))
+        elif isinstance(node, list):
+            pending.extend((child, depth + 1) for child in node)
+        elif not exact.is_json(node):
+            return "not-json: a value that JSON cannot hold"
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, Final
@@ -9,6 +10,7 @@ from typing import Any, Final
 #: beyond ±(2^53 − 1) many clients cannot hold an integer
 SAFE_INTEGER: Final = 2**53 - 1
 _MAX_DIGITS: Final = 4300
+_MAX_BITS: Final = 14_280  # of an integer with that many digits
 
 
 Number = int | float | Decimal
@@ -56,6 +58,19 @@ def _number_key(value: Number) -> str:
 def same(left: Any, right: Any) -> bool:
     """JSON equality."""
     return key(left) == key(right)
+
+
+def is_json(scalar: Any) -> bool:
+    """Whether a scalar can be written as JSON and read by any parser: no surrogates, no infinity, no endless digits."""
+    if isinstance(scalar, str):
+        return not any("\ud800" <= character <= "\udfff" for character in scalar)
+    if isinstance(scalar, int):
+        return scalar.bit_length() <= _MAX_BITS
+    if isinstance(scalar, float):
+        return math.isfinite(scalar)
+    return scalar is None or (
+        isinstance(scalar, Decimal) and scalar.is_finite() and abs(scalar.adjusted()) <= _MAX_DIGITS
+    )
 
 
 def unsafe(value: Any) -> bool:

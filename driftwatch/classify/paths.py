@@ -11,7 +11,7 @@ from driftwatch.classify import exact
 from driftwatch.classify.keywords import pointer
 
 MAX_PATHS: Final = 200
-_MAX_NODES: Final = 20_000
+_MAX_NODES: Final = 5_000
 _MAX_DEPTH: Final = 64
 _SHOWN: Final = 200
 _KINDS: Final = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from driftwatch.classify import via
@@ -43,6 +44,9 @@ def explain(
     graded = [grader.grade(draft) for draft in _unique(drafts)[:_MOST]]
     if verdict.outcome == "breaking" and not any(finding.level in ("breaking", "warning") for finding in graded):
         graded.append(_unnamed(verdict))
+    if verdict.outcome == "compatible" and all(finding.level == "annotation" for finding in graded):
+        # The meaning changed too, where no rule has a name for it: then the words are news.
+        graded = [replace(finding, level="info") for finding in graded]
     return tuple(sorted(graded, key=lambda finding: _LEVELS.index(finding.level)))
 
 

@@ -10,7 +10,9 @@ from typing import Any, Final
 
 from driftwatch.classify import exact
 from driftwatch.classify.gate import Gate
+from driftwatch.classify.keywords import positions
 from driftwatch.classify.normal import Normal
+from driftwatch.classify.witness import atoms
 from driftwatch.classify.witness.candidates import Candidates
 from driftwatch.classify.witness.turns import in_turn
 
@@ -86,7 +88,7 @@ def _candidates(inside: Normal, outside: Normal, difference: Callable[[], Normal
     own = in_turn([Candidates(inside, outside).whole(), Candidates(inside, outside, rich=True).whole()])
     dear = in_turn([own, _of_difference(difference, outside)])
     values = chain(islice(own, _CHEAP), dear, Candidates(outside, inside).whole())
-    return _with_floats(values) if "draft-04" in (inside.dialect, outside.dialect) else values
+    return _with_floats(values, inside) if "draft-04" in (inside.dialect, outside.dialect) else values
 
 
 def _of_difference(difference: Callable[[], Normal | None], outside: Normal) -> Iterator[Any]:
@@ -95,9 +97,13 @@ def _of_difference(difference: Callable[[], Normal | None], outside: Normal) -> 
         yield from Candidates(found, outside).whole()
 
 
-def _with_floats(values: Iterator[Any]) -> Iterator[Any]:
-    """Whole numbers also as ``1.0``: draft-04 alone tells them apart."""
+def _with_floats(values: Iterator[Any], inside: Normal) -> Iterator[Any]:
+    """Whole numbers also as ``1.0``: draft-04 alone tells them apart. A schema that lists 1 means 1."""
+    judges = [node for _, node in positions(inside.body, inside.dialect)]
+    judges += [node for body in inside.definitions.values() for _, node in positions(body, inside.dialect)]
+    meant = {exact.key(value) for value in atoms.listed(judges)}
     for value in values:
         yield value
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= exact.SAFE_INTEGER:
+        whole = isinstance(value, int) and not isinstance(value, bool) and not exact.unsafe(value)
+        if whole and exact.key(value) not in meant:
             yield float(value)

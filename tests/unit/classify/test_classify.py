@@ -112,6 +112,21 @@ def test_running_out_of_stack_is_undecided(monkeypatch: pytest.MonkeyPatch) -> N
     assert (verdict.outcome, verdict.reason) == ("undecided", "budget: RecursionError")
 
 
+@pytest.mark.parametrize(
+    "value", ["\ud800", float("nan"), float("inf"), 10**5000, {"\udfff": 1}, object()], ids=range(6)
+)
+def test_what_is_no_json_is_undecided_by_name(value: Any) -> None:
+    for old, new in (({"const": value}, {}), ({}, {"const": value})):
+        verdict = classify(old, new, direction="output")
+        assert (verdict.outcome, (verdict.reason or "").split(":")[0]) == ("undecided", "not-json")
+
+
+def test_words_that_come_with_a_change_of_meaning_are_news() -> None:
+    verdict = classify({"maxLength": 9, "title": "a"}, {"maxLength": 5, "title": "b"}, direction="output")
+    assert verdict.outcome == "compatible"
+    assert [(finding.rule, finding.level) for finding in verdict.findings] == [("annotation-changed", "info")]
+
+
 def test_schemas_are_left_alone() -> None:
     old: dict[str, Any] = {"$defs": {"s": {"type": "string", "title": "t"}}, "properties": {"a": {"$ref": "#/$defs/s"}}}
     new: dict[str, Any] = {**copy.deepcopy(old), "required": ["a"]}

@@ -83,6 +83,7 @@ CASES = [
     Case("1 is 1.0", {"const": 1}, {"const": 1.0}, "compatible"),
     Case("1.0 is an integer", {"type": "integer"}, {"const": 1.0}, "compatible"),
     Case("1.0 is no integer in draft-04", {"type": "integer"}, {"type": "number", "multipleOf": 1}, "breaking", D4, D4),
+    Case("a draft-04 schema that lists 1 means 1", {"type": "integer"}, {"enum": [1]}, "compatible", D4, D4, maybe=True),
     Case("beyond 2^53", {"maximum": 2**53}, {"maximum": 2**53 + 1, "type": "integer"}, "breaking"),
     Case("beyond 2^64", {"const": 2**64}, {"const": 2**64 + 1}, "breaking"),
     Case("beyond 2^64, equal", {"const": 2**64 + 1}, {"enum": [2**64 + 1]}, "compatible"),

@@ -39,5 +39,5 @@ def test_what_is_too_large_or_too_deep_is_one_path() -> None:
     for _ in range(100):
         deep = {"a": deep}
     assert paths.changed(deep, {"a": 1}) == ({"pointer": "", "kind": "changed"},)
-    large = list(range(30_000))
+    large = list(range(6_000))
     assert paths.changed(large, [*large, 1]) == ({"pointer": "", "kind": "changed"},)
