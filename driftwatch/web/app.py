@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
+from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 
 import driftwatch
@@ -55,6 +56,7 @@ def create_app(services: Services) -> FastAPI:
     app.add_exception_handler(DriftwatchError, failed)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http_error)
+    app.add_exception_handler(DataError, unstorable)
     app.add_exception_handler(Exception, crashed)
     return app
 
@@ -102,6 +104,12 @@ async def invalid(request: Request, error: Exception) -> Response:
     if _is_api(request):
         return problem(422, "invalid-request", detail, hint="see /api/v1/openapi.json", errors=places)
     return _answer(request, 422, "invalid-request", detail)
+
+
+async def unstorable(request: Request, error: Exception) -> Response:
+    """A value that passed for text or a number and that Postgres has no place for."""
+    hint = "check the length of numbers, and remove characters that cannot be seen"
+    return _answer(request, 422, "unstorable-value", "a number is too large, or a text holds a NUL character", hint)
 
 
 async def http_error(request: Request, error: Exception) -> Response:
