@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.errors import ConflictError
+from driftwatch.scheduler.tables import ProfileState
 from driftwatch.servers import store
 from driftwatch.servers.check import check
 from driftwatch.servers.errors import CredentialNeededError
@@ -17,7 +18,7 @@ from driftwatch.servers.model import ServerPatch, Unset
 from driftwatch.servers.preview import close_all
 from driftwatch.servers.sealed import open_headers, open_session, seal_headers
 from driftwatch.servers.secrets import SealError
-from driftwatch.servers.tables import Credential, Server
+from driftwatch.servers.tables import Credential, Profile, Server
 from driftwatch.web.auth.store import write_audit
 from driftwatch.wire.facts import Era, Session, Target
 from driftwatch.wire.urls import checked_url, origin
@@ -44,7 +45,7 @@ class Farewell:
         cls, session: AsyncSession, services: Services, server: Server, credential: Credential | None
     ) -> Farewell:
         """Read the sessions before they are wiped. What no key opens any more cannot be ended."""
-        watched = await store.watched_profiles(session, store.id_of(server))
+        watched = await _watched(session, server)
         try:
             headers = open_headers(services.secrets, None if credential is None else credential.ciphertext)
             kept = {state.profile_id: open_session(services.secrets, state.session) for _, state in watched}
@@ -54,7 +55,7 @@ class Farewell:
 
     async def of_those_gone(self, session: AsyncSession, server: Server) -> Farewell:
         """Only the sessions of profiles that are not watched any more."""
-        still = {state.profile_id for _, state in await store.watched_profiles(session, store.id_of(server))}
+        still = {state.profile_id for _, state in await _watched(session, server)}
         return Farewell(self.target, {i: one for i, one in self.sessions.items() if i not in still})
 
     async def say(self, services: Services) -> None:
@@ -155,32 +156,32 @@ async def _credential(
 
 async def _succeed_all(session: AsyncSession, server: Server, credential: Credential | None) -> None:
     """Close every profile and open its successor; the eras are looked for anew."""
-    watched = await store.watched_profiles(session, store.id_of(server))
-    await store.close_profiles(session, [state.profile_id for _, state in watched])
-    chosen = None if server.eras is None else set(server.eras)
-    for profile, state in watched:
-        if chosen is None or profile.era in chosen:
-            await store.open_profile(
-                session,
-                server,
-                Era(profile.era),
-                credential_id=None if credential is None else credential.id,
-                succeeds=state.profile_id,
-            )
+    watched = {profile.era: state.profile_id for profile, state in await _watched(session, server)}
+    await store.close_profiles(session, watched.values())
+    for era in sorted(watched if server.eras is None else server.eras):
+        await _open(session, server, era, credential, succeeds=watched.get(era))
     await store.detect_again(session, [store.id_of(server)])
 
 
 async def _fit_eras(session: AsyncSession, server: Server, credential: Credential | None) -> None:
-    """Close profiles of eras no longer chosen; open those of chosen ones that the server was found to speak."""
-    watched = {profile.era: state for profile, state in await store.watched_profiles(session, store.id_of(server))}
-    found = set((server.detection or {}).get("found", {}))
-    wanted = found if server.eras is None else found & set(server.eras)
-    gone = set() if server.eras is None else watched.keys() - set(server.eras)
-    await store.close_profiles(session, [watched[era].profile_id for era in gone])
+    """Close profiles of eras no longer chosen; open those of chosen ones, or of every one found."""
+    watched = {profile.era: state.profile_id for profile, state in await _watched(session, server)}
+    found = (server.detection or {}).get("found", {})
+    wanted = set(found) | watched.keys() if server.eras is None else set(server.eras)
+    await store.close_profiles(session, [watched[era] for era in watched.keys() - wanted])
     for era in sorted(wanted - watched.keys()):
-        await store.open_profile(session, server, Era(era), credential_id=None if credential is None else credential.id)
-    if not wanted and server.eras is not None:
-        await store.detect_again(session, [store.id_of(server)])
+        await _open(session, server, era, credential)
+
+
+async def _watched(session: AsyncSession, server: Server) -> Sequence[tuple[Profile, ProfileState]]:
+    return await store.watched_profiles(session, store.id_of(server))
+
+
+async def _open(
+    session: AsyncSession, server: Server, era: str, credential: Credential | None, succeeds: int | None = None
+) -> None:
+    credential_id = None if credential is None else credential.id
+    await store.open_profile(session, server, Era(era), credential_id=credential_id, succeeds=succeeds)
 
 
 async def pause(services: Services, server_id: int, *, actor: str) -> Server:

@@ -20,7 +20,7 @@ async def keep(session: AsyncSession, server_id: int, detection: Detection) -> l
     """Store what was found; open profiles for eras that are not watched yet. Answers the new profiles' ids.
 
     A profile that was opened before the server could be reached, and whose era turned out not to be spoken, closes.
-    One that was ever seen stays: that its era is gone is what people want to hear.
+    One that was ever seen or chosen stays: that its era is not spoken is what people want to hear.
     """
     server = await store.get_server(session, server_id, lock=True)
     await store.save_detection(session, server_id, as_json(detection))
@@ -28,7 +28,9 @@ async def keep(session: AsyncSession, server_id: int, detection: Detection) -> l
     wrong = [
         state.profile_id
         for profile, state in watched
-        if state.last_complete_sent_at is None and isinstance(detection.problems.get(Era(profile.era)), _ABSENT)
+        if server.eras is None
+        and state.last_complete_sent_at is None
+        and isinstance(detection.problems.get(Era(profile.era)), _ABSENT)
     ]
     await store.close_profiles(session, wrong)
     wanted = detection.found.keys() if server.eras is None else detection.found.keys() & set(server.eras)

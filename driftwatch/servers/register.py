@@ -77,13 +77,13 @@ async def _keep(services: Services, spec: ServerSpec, seen: Look, actor: str) ->
 async def _open_profiles(
     session: AsyncSession, services: Services, server: Server, spec: ServerSpec, seen: Look
 ) -> None:
-    """One profile per era found, each with the poll just made as its first. Nothing found: every era that may be."""
+    """One profile per era chosen (or found; nothing found: all), each with the poll just made as its first."""
     credential = None
     if spec.headers:
         sealed = seal_headers(services.secrets, spec.headers)
         credential = (await store.add_credential(session, store.id_of(server), spec.headers.keys(), sealed)).id
     token = uuid4()
-    eras = seen.detection.found.keys() or spec.eras or frozenset(Era)
+    eras = spec.eras or seen.detection.found.keys() or frozenset(Era)
     profiles = {
         era: await store.open_profile(session, server, era, credential_id=credential, token=token)
         for era in sorted(eras)

@@ -99,6 +99,17 @@ async def test_choosing_eras_closes_and_opens_profiles(services: Services, watch
     assert sorted(p["era"] for p in await open_profiles(query)) == ["legacy", "modern"]
 
 
+async def test_a_chosen_era_is_watched_even_where_it_was_not_found(
+    services: Services, watched: int, query: Query
+) -> None:
+    await query("UPDATE server SET detection = NULL")
+    await changes.patch(services, watched, ServerPatch(eras=frozenset({Era.MODERN})), actor="mei")
+    await changes.patch(services, watched, ServerPatch(eras=frozenset({Era.LEGACY})), actor="mei")
+    assert [p["era"] for p in await open_profiles(query)] == ["legacy"]
+    await changes.patch(services, watched, ServerPatch(eras=None), actor="mei")
+    assert [p["era"] for p in await open_profiles(query)] == ["legacy"]
+
+
 async def test_pause_and_resume(services: Services, watched: int, query: Query) -> None:
     due = "SELECT count(*) FILTER (WHERE next_due_at <= now()) AS due, count(next_due_at) AS timed FROM profile_state"
     await changes.pause(services, watched, actor="mei")
