@@ -1,0 +1,92 @@
+"""Changes and changesets, with proof and evidence."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from driftwatch.web.api.models.common import Announcement, EraName, Verdict, WindowOut
+
+Kind = Literal["added", "removed", "changed", "restored"]
+
+
+class FindingOut(BaseModel):
+    """A rule id at a JSON pointer, in words."""
+
+    rule: str = Field(examples=["output-null-added"])
+    pointer: str = Field(examples=["/properties/status"])
+    level: str
+    effect: str
+    message: str = Field(examples=["`status` may now be null"])
+    witness: Any = None
+
+
+class PartOut(BaseModel):
+    """One part of a change."""
+
+    part: str = Field(examples=["output"])
+    verdict: Verdict
+    via: str | None = None
+    reason: str | None = None
+    witness: dict[str, Any] | None = Field(default=None, examples=[{"value": {"id": "A-1041", "status": None}}])
+    findings: list[FindingOut] = Field(default_factory=list)
+    paths: list[dict[str, Any]] = Field(default_factory=list)
+
+
+class EvidenceOut(BaseModel):
+    """The newest judgement of the announcement with what it was made from."""
+
+    announcement: Announcement
+    reason: str | None
+    fact: str | None
+    rule: int
+    at: datetime
+    evidence: dict[str, Any]
+
+
+class ChangeOut(BaseModel):
+    """One tool's transition. ``witness`` is that of the worst part."""
+
+    id: int
+    changeset_id: int
+    server_id: int
+    server: str
+    profile_id: int
+    era: EraName
+    tool_id: int
+    tool: str
+    kind: Kind
+    from_version: int | None
+    to_version: int | None
+    verdict: Verdict | None
+    via: str | None
+    part: str | None
+    witness: dict[str, Any] | None
+    parts: list[PartOut]
+    announcement: Announcement | None
+    announcement_reason: str | None
+    window: WindowOut
+    recorded_at: datetime
+    state: str
+    facts: dict[str, Any]
+
+
+class ChangeDetail(ChangeOut):
+    """A change with the evidence about its announcement and the decision whether to alert."""
+
+    evidence: EvidenceOut | None = None
+    alert_id: int | None = None
+    decision: dict[str, Any] | None = None
+
+
+class ChangesetOut(BaseModel):
+    """What one deploy did: all changes of one server whose windows overlap."""
+
+    id: int
+    server_id: int
+    server: str
+    window: WindowOut
+    changes: list[ChangeOut]
+    alert_id: int | None = None
