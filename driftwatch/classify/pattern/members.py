@@ -6,16 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from driftwatch.classify.pattern.syntax import (
-    Anchor,
-    Chars,
-    Choice,
-    Node,
-    PatternError,
-    Repeat,
-    Sequence,
-    parse,
-)
+from driftwatch.classify.pattern.syntax import PatternError, parse
+from driftwatch.classify.pattern.tree import Anchor, Chars, Choice, Node, Repeat, Sequence
 
 _PLAIN: Final = "a0A-_ .b1Z/"
 #: characters engines disagree about: line ends, Unicode digits, spaces and letters

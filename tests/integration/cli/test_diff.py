@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from integration.wire.hostile import serving
+from mcp.server import MCPServer
+
+from driftwatch.testing.shop import tools
 
 ORDER = {
     "name": "get_order",
@@ -19,14 +23,14 @@ NULLABLE = {**ORDER, "outputSchema": {"type": "object", "properties": {"status":
 OTHER = {"name": "ping\u202e", "inputSchema": {"type": "object"}}
 
 
-def run(*arguments: str, given: str = "", home: Path) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, given: str = "", home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", "from driftwatch.cli.main import app; app()", "diff", *arguments],
         input=given,
         capture_output=True,
         text=True,
         timeout=60,
-        env={"PATH": "/usr/bin:/bin", "DRIFTWATCH_HOME": str(home), "COLUMNS": "200", "NO_COLOR": "1"},
+        env={"PATH": "/usr/bin:/bin", "DRIFTWATCH_HOME": str(home), "COLUMNS": "200", "NO_COLOR": "1", **environment},
         check=False,
     )
 
@@ -89,6 +93,26 @@ def test_standard_input_and_files_that_are_not_there(tmp_path: Path) -> None:
     assert gone.returncode == 2
     assert "cannot be read" in gone.stderr
     assert not (tmp_path / "home").exists()
+
+
+def shop(step: int) -> MCPServer:
+    server = MCPServer("shop", version="1")
+    for name, (function, description) in tools(step).items():
+        server.add_tool(function, name=name, description=description)
+    return server
+
+
+@pytest.mark.parametrize("era", [(), ("--era", "legacy")], ids=["modern", "legacy"])
+def test_two_live_servers(tmp_path: Path, era: tuple[str, ...]) -> None:
+    with (
+        serving(shop(2).streamable_http_app()) as old,
+        serving(shop(3).streamable_http_app()) as new,
+    ):
+        answer = run(f"{old}/mcp", f"{new}/mcp", *era, home=tmp_path, DRIFTWATCH_ALLOW_NETWORKS="127.0.0.0/8")
+    assert answer.returncode == 1, answer.stderr
+    assert "get_order  ✕ breaking" in answer.stdout
+    assert "`status` may now be null" in answer.stdout
+    assert "search" not in answer.stdout
 
 
 def test_a_server_on_a_private_network_is_not_asked_unless_allowed(tmp_path: Path) -> None:
