@@ -60,5 +60,5 @@ def test_nobody_is_told_to_install_the_unrelated_package() -> None:
 
 def test_readme_names_only_targets_that_the_makefile_has() -> None:
     makefile = (REPOSITORY / "Makefile").read_text()
-    named = set(re.findall(r"`?\bmake ([a-z]+)`?", (REPOSITORY / "README.md").read_text()))
+    named = set(re.findall(r"(?:`|\$ )make ([a-z]+)", (REPOSITORY / "README.md").read_text()))
     assert {target for target in named if not re.search(rf"^{target}:", makefile, re.MULTILINE)} == set()

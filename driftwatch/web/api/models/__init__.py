@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from driftwatch.web.api.models.alerts import AcceptIn, AlertEventOut, AlertOut, ReasonIn
+from driftwatch.web.api.models.base import Announcement, EraName, Failure, Page, Strict, Verdict, WindowOut
 from driftwatch.web.api.models.changes import (
     ChangeDetail,
     ChangeOut,
@@ -12,7 +13,6 @@ from driftwatch.web.api.models.changes import (
     Kind,
     PartOut,
 )
-from driftwatch.web.api.models.common import Announcement, EraName, Failure, Page, Strict, Verdict, WindowOut
 from driftwatch.web.api.models.servers import (
     BatchOutcome,
     FoundEra,

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from driftwatch.web.api.models.common import Strict
+from driftwatch.web.api.models.base import Strict
 
 
 class AlertEventOut(BaseModel):

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from driftwatch.web.api.models.common import Announcement, EraName, Verdict, WindowOut
+from driftwatch.web.api.models.base import Announcement, EraName, Verdict, WindowOut
 
 Kind = Literal["added", "removed", "changed", "restored"]
 

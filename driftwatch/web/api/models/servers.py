@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from driftwatch.web.api.models.common import EraName, Failure, Strict
+from driftwatch.web.api.models.base import EraName, Failure, Strict
 
 Header = Annotated[str, Field(max_length=8192)]
 Tag = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\w.:/-]+$")]

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from driftwatch.web.api.models.common import EraName, Verdict
+from driftwatch.web.api.models.base import EraName, Verdict
 
 
 class ToolOut(BaseModel):
