@@ -45,24 +45,36 @@ FROM unnest(CAST(:ids AS bigint[]), CAST(:tokens AS uuid[])) AS g(id, token)
 WHERE s.profile_id = g.id
 """)
 
-_RENEW = text("""
-UPDATE profile_state SET claimed_until = now() + make_interval(secs => :lease)
-WHERE profile_id = ANY(:ids) AND claim_token = :token
-RETURNING profile_id
-""")
+# Whoever locks several profiles locks them in their order; anything else could deadlock.
+_OURS = """
+WITH ours AS (
+    SELECT profile_id FROM profile_state WHERE profile_id = ANY(:ids) AND claim_token = :token
+    ORDER BY profile_id FOR UPDATE
+)
+"""
 
-_RELEASE = text("""
-UPDATE profile_state SET claim_token = NULL, claimed_until = NULL
-WHERE profile_id = ANY(:ids) AND claim_token = :token
-""")
+_RENEW = text(f"""{_OURS}
+UPDATE profile_state s SET claimed_until = now() + make_interval(secs => :lease)
+FROM ours WHERE s.profile_id = ours.profile_id
+RETURNING s.profile_id
+""")  # noqa: S608 - constants only
+
+_RELEASE = text(f"""{_OURS}
+UPDATE profile_state s SET claim_token = NULL, claimed_until = NULL
+FROM ours WHERE s.profile_id = ours.profile_id
+""")  # noqa: S608 - constants only
 
 # A clock that was wrong can leave a profile due in years. Longest honest waits: two intervals, or a day's Retry-After.
 _RESCUE = text("""
-UPDATE profile_state s SET next_due_at = now()
-FROM profile p JOIN server v ON v.id = p.server_id
-WHERE p.id = s.profile_id AND s.next_due_at > now() + CASE
-    WHEN s.failures > 0 THEN interval '25 hours'
-    ELSE make_interval(secs => 2.0 * v.interval_seconds + 60) END
+WITH lost AS (
+    SELECT s.profile_id FROM profile_state s
+    JOIN profile p ON p.id = s.profile_id JOIN server v ON v.id = p.server_id
+    WHERE s.next_due_at > now() + CASE
+        WHEN s.failures > 0 THEN interval '25 hours'
+        ELSE make_interval(secs => 2.0 * v.interval_seconds + 60) END
+    FOR UPDATE OF s SKIP LOCKED
+)
+UPDATE profile_state s SET next_due_at = now() FROM lost WHERE s.profile_id = lost.profile_id
 RETURNING s.profile_id
 """)
 

@@ -14,9 +14,9 @@ from driftwatch.scheduler import assess, jobs, store
 from driftwatch.scheduler.hosts import HostLimits
 from driftwatch.scheduler.poll import run
 from driftwatch.scheduler.tick import Ticker
-from driftwatch.servers import changes
+from driftwatch.servers import changes, purge
 from driftwatch.servers.model import ServerPatch, ServerSpec
-from driftwatch.servers.register import register
+from driftwatch.servers.register import register, register_many
 from driftwatch.testing.shop import Shop
 from driftwatch.wire.facts import Era
 
@@ -253,3 +253,45 @@ async def test_tick_and_worker_together(services: Services, shop: Shop, watched:
     assert [c["state"] for c in found] == ["judged"] * 6
     [alert] = await query("SELECT severity, title FROM alert")
     assert alert["severity"] == "critical"
+
+
+async def test_people_and_polls_at_the_same_time_never_block_each_other(
+    services: Services, shop: Shop, query: Query
+) -> None:
+    specs = [ServerSpec(shop.url, name=f"s{n}", interval_seconds=1) for n in range(4)]
+    ids = [
+        outcome.registered.server_id
+        for outcome in await register_many(services, specs, actor="t")
+        if outcome.registered
+    ]
+    end = time.monotonic() + 3
+
+    async def poll_on() -> None:
+        step = 0
+        while time.monotonic() < end:
+            step = (step + 1) % 4
+            shop.move_to(step)
+            await poll_due(services, query, now=False)
+            await assess.conclude(services)
+
+    async def edit_on(server_id: int) -> None:
+        edits = [
+            ServerPatch(headers={"X-Key": "1"}),
+            ServerPatch(headers={}),
+            ServerPatch(eras=frozenset({Era.MODERN})),
+        ]
+        number = 0
+        while time.monotonic() < end:
+            number += 1
+            await changes.patch(services, server_id, edits[number % 3], actor="t")
+            await changes.pause(services, server_id, actor="t")
+            await changes.resume(services, server_id, actor="t")
+            await changes.check_now(services, server_id, actor="t")
+            await changes.patch(services, server_id, ServerPatch(eras=None), actor="t")
+        await changes.delete(services, server_id, actor="t")
+
+    await asyncio.gather(poll_on(), poll_on(), *(edit_on(server_id) for server_id in ids if server_id is not None))
+    assert await query("SELECT detail FROM poll_event WHERE outcome NOT IN ('ok', 'transient')") == []
+    await purge.purge_deleted(services.db)
+    assert await query("SELECT 1 FROM profile") == []
+    assert len(shop._server.session_manager._server_instances) == 0
