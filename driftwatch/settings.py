@@ -131,7 +131,8 @@ class Settings(BaseSettings):
     @property
     def public_url(self) -> str:
         """Base of links in messages, without a trailing slash."""
-        return (self.base_url or f"http://{self.host}:{self.port}").rstrip("/")
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return (self.base_url or f"http://{host}:{self.port}").rstrip("/")
 
 
 class _SecretFiles(PydanticBaseSettingsSource):

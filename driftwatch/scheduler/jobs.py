@@ -9,6 +9,7 @@ from uuid import UUID
 
 import procrastinate
 from procrastinate import JobContext, RetryStrategy
+from sqlalchemy import text
 
 from driftwatch.db.engine import SEARCH_PATH
 from driftwatch.scheduler import assess, poll
@@ -76,8 +77,21 @@ async def run_worker(services: Services, *, concurrency: int = CONCURRENCY) -> N
             "jobs": work(services, concurrency=concurrency),
             "sweep": sweep.run_sweep(services),
             "outbox": outbox.run_outbox(services),
+            "connection": hold_connection(services),
         }.items():
             group.create_task(_endless(name, part), name=name)
+
+
+async def hold_connection(services: Services) -> None:
+    """Hold a connection and look at it now and then; raises when it breaks, because Postgres was restarted.
+
+    procrastinate's listener broke with it and does not come back: jobs would only be found by looking.
+    """
+    async with services.db.engine.connect() as connection:
+        await connection.execution_options(isolation_level="AUTOCOMMIT")
+        while True:
+            await connection.execute(text("SELECT 1"))
+            await asyncio.sleep(LOOK_SECONDS)
 
 
 async def _endless(name: str, part: Coroutine[Any, Any, None]) -> None:

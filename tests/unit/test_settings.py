@@ -21,6 +21,18 @@ def test_lists_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings().allow_networks == ("10.0.0.0/8", "::1", "build.internal")
 
 
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ({}, "http://127.0.0.1:8787"),
+        ({"host": "::1", "port": 80}, "http://[::1]:80"),
+        ({"base_url": "https://watch.example/mcp/"}, "https://watch.example/mcp"),
+    ],
+)
+def test_links_in_messages_lead_to_the_public_url(given: dict[str, str | int], url: str) -> None:
+    assert load_settings(**given).public_url == url
+
+
 def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRIFTWATCH_DATABASE_URL", "")
     assert load_settings().database_url is None

@@ -79,6 +79,12 @@ def test_a_killed_postgres_is_started_again_under_the_running_service(serve: Ser
         because="postgres runs again",
     )
     service.ready()
+    # The worker began anew: procrastinate's listener does not outlive its connection.
+    restarted = re.compile(r'driftwatch_role_restarts_total\{role="worker"\} [1-9]')
+    eventually(
+        lambda: restarted.search(httpx2.get(f"{service.url}/metrics").text) is not None, because="the worker is new"
+    )
+    service.ready()
 
 
 def test_an_external_database_needs_key_and_token_from_settings(
