@@ -12,6 +12,7 @@ from driftwatch.history import read as history_read
 from driftwatch.history.views import ChangeView
 from driftwatch.web.auth.dependencies import PageVisitor
 from driftwatch.web.pages import entries, store
+from driftwatch.web.pages.forms import Key
 from driftwatch.web.pages.render import render
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def router(services: Services) -> APIRouter:
 
     @pages.get("/changelog")
     async def changelog(
-        request: Request, visitor: PageVisitor, before: int | None = None, server: int | None = None, verdict: str = ""
+        request: Request, visitor: PageVisitor, before: Key = None, server: Key = None, verdict: str = ""
     ) -> HTMLResponse:
         verdict = verdict if verdict in VERDICTS else ""
         async with services.db.transaction() as session:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Form, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, Response
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.alerts import lifecycle
@@ -19,14 +19,11 @@ from driftwatch.web.auth import store as auth_store
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor, Visitor
 from driftwatch.web.pages import announced, deploy, lineage, store, story, telling, times, words
 from driftwatch.web.pages.definitions import Definition
+from driftwatch.web.pages.forms import Id, Text, see_other
 from driftwatch.web.pages.render import render
 
 if TYPE_CHECKING:
     from driftwatch.app import Services
-
-SEE_OTHER: Final = 303
-
-Text = Annotated[str, Form()]
 
 
 def router(services: Services) -> APIRouter:
@@ -34,7 +31,7 @@ def router(services: Services) -> APIRouter:
     pages = APIRouter()
 
     @pages.get("/changes/{change_id:int}")
-    async def change_page(request: Request, visitor: PageVisitor, change_id: int) -> HTMLResponse:
+    async def change_page(request: Request, visitor: PageVisitor, change_id: Id) -> HTMLResponse:
         async with services.db.transaction() as session:
             now = await store.now(session)
             change = await history_read.load_change(session, change_id)
@@ -72,7 +69,7 @@ def router(services: Services) -> APIRouter:
         )
 
     @pages.get("/changesets/{changeset_id:int}")
-    async def changeset_page(request: Request, visitor: PageVisitor, changeset_id: int) -> HTMLResponse:
+    async def changeset_page(request: Request, visitor: PageVisitor, changeset_id: Id) -> HTMLResponse:
         async with services.db.transaction() as session:
             now = await store.now(session)
             changes = await history_read.load_changeset(session, changeset_id)
@@ -91,14 +88,14 @@ def router(services: Services) -> APIRouter:
         )
 
     @pages.get("/alerts/{alert_id:int}")
-    async def alert_page(visitor: PageVisitor, alert_id: int) -> Response:
+    async def alert_page(visitor: PageVisitor, alert_id: Id) -> Response:
         """The permalink of messages: leads to what the alert is about."""
         async with services.db.transaction() as session:
             alert = await alerts_read.load_alert(session, alert_id)
-        return RedirectResponse(_subject(alert), status_code=SEE_OTHER)
+        return see_other(_subject(alert))
 
     @pages.post("/alerts/{alert_id:int}/acknowledge")
-    async def acknowledge(request: Request, visitor: FormVisitor, alert_id: int, reason: Text = "") -> Response:
+    async def acknowledge(request: Request, visitor: FormVisitor, alert_id: Id, reason: Text = "") -> Response:
         async with services.db.transaction() as session:
             await lifecycle.acknowledge(session, alert_id, actor=visitor.caller.actor, reason=reason.strip() or None)
             await _audit(session, request, visitor, "acknowledge", alert_id, reason)
@@ -109,7 +106,7 @@ def router(services: Services) -> APIRouter:
     async def accept(
         request: Request,
         visitor: FormVisitor,
-        alert_id: int,
+        alert_id: Id,
         reason: Text = "",
         tool: Annotated[list[int] | None, Form()] = None,
         chosen: Text = "",
@@ -150,7 +147,7 @@ def _subject(alert: AlertView) -> str:
 
 
 def _back(request: Request, alert: AlertView, done: str) -> Response:
-    return RedirectResponse(f"{_subject(alert)}?done={done}", status_code=SEE_OTHER)
+    return see_other(f"{_subject(alert)}?done={done}")
 
 
 async def _audit(

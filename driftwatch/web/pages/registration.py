@@ -8,24 +8,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 from fastapi import APIRouter, Form, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, Response
 
 from driftwatch.errors import DriftwatchError, InputError
 from driftwatch.servers import imports, register
 from driftwatch.servers.errors import UnwatchableError
 from driftwatch.servers.model import ServerSpec
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
-from driftwatch.web.pages import found, times, words
+from driftwatch.web.pages import forms, found, times, words
+from driftwatch.web.pages.forms import Text, see_other
 from driftwatch.web.pages.render import render
 
 if TYPE_CHECKING:
     from driftwatch.app import Services
 
-SEE_OTHER: Final = 303
 INTERVALS: Final = ((60, "1 minute"), (300, "5 minutes"), (900, "15 minutes"), (3600, "1 hour"), (86400, "1 day"))
 MAX_IMPORT: Final = 50
-
-Text = Annotated[str, Form()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,9 @@ def router(services: Services) -> APIRouter:
 
     @pages.get("/servers/new")
     async def first_step(request: Request, visitor: PageVisitor, url: str = "") -> HTMLResponse:
-        return render(request, "register.html", visitor=visitor, url=url, header="", error=None, sealed="")
+        return render(
+            request, "register.html", visitor=visitor, url=url, header="", error=None, sealed="", anyway=False
+        )
 
     @pages.post("/servers/preview")
     async def look(
@@ -63,8 +63,9 @@ def router(services: Services) -> APIRouter:
                 visitor=visitor,
                 url=url,
                 header=header,
-                error=error,
-                sealed=sealed if isinstance(error, UnwatchableError) else "",
+                error=error.cause if isinstance(error, UnwatchableError) else error,
+                sealed=sealed,
+                anyway=isinstance(error, UnwatchableError),
             )
         return render(
             request,
@@ -97,12 +98,12 @@ def router(services: Services) -> APIRouter:
             name=name.strip() or None,
             headers=_unseal(services, sealed),
             interval_seconds=interval,
-            tags=tuple(tag.strip() for tag in tags.split(",") if tag.strip()),
+            tags=forms.tags(tags),
             owner=owner.strip() or None,
             mode=cast("Literal['follow', 'pinned']", mode),
         )
         done = await register.register(services, spec, actor=visitor.caller.actor, force=force)
-        return RedirectResponse(f"/servers/{done.server_id}?done=registered", status_code=SEE_OTHER)
+        return see_other(f"/servers/{done.server_id}?done=registered")
 
     @pages.get("/servers/import")
     async def paste(request: Request, visitor: PageVisitor) -> HTMLResponse:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 from fastapi import APIRouter, Form, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, Response
 
 from driftwatch.alerts import read as alerts_read
 from driftwatch.errors import InputError
@@ -14,16 +14,14 @@ from driftwatch.history import tool_read
 from driftwatch.servers import changes as server_changes
 from driftwatch.servers.model import ServerPatch
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
-from driftwatch.web.pages import entries, fleet, store, watched
+from driftwatch.web.pages import entries, fleet, forms, store, watched
+from driftwatch.web.pages.forms import Id, Text, see_other
 from driftwatch.web.pages.render import render
 
 if TYPE_CHECKING:
     from driftwatch.app import Services
 
-SEE_OTHER: Final = 303
 RECENT: Final = 10
-
-Text = Annotated[str, Form()]
 
 
 def router(services: Services) -> APIRouter:
@@ -31,7 +29,7 @@ def router(services: Services) -> APIRouter:
     pages = APIRouter()
 
     @pages.get("/servers/{server_id:int}")
-    async def server(request: Request, visitor: PageVisitor, server_id: int) -> HTMLResponse:
+    async def server(request: Request, visitor: PageVisitor, server_id: Id) -> HTMLResponse:
         async with services.db.transaction() as session:
             now = await store.now(session)
             line = await store.server_line(session, server_id)
@@ -66,24 +64,24 @@ def router(services: Services) -> APIRouter:
         )
 
     @pages.post("/servers/{server_id:int}/check")
-    async def check_now(visitor: FormVisitor, server_id: int) -> Response:
+    async def check_now(visitor: FormVisitor, server_id: Id) -> Response:
         await server_changes.check_now(services, server_id, actor=visitor.caller.actor)
         return _back(server_id, "checking")
 
     @pages.post("/servers/{server_id:int}/pause")
-    async def pause(visitor: FormVisitor, server_id: int) -> Response:
+    async def pause(visitor: FormVisitor, server_id: Id) -> Response:
         await server_changes.pause(services, server_id, actor=visitor.caller.actor)
         return _back(server_id, "paused")
 
     @pages.post("/servers/{server_id:int}/resume")
-    async def resume(visitor: FormVisitor, server_id: int) -> Response:
+    async def resume(visitor: FormVisitor, server_id: Id) -> Response:
         await server_changes.resume(services, server_id, actor=visitor.caller.actor)
         return _back(server_id, "resumed")
 
     @pages.post("/servers/{server_id:int}/edit")
     async def edit(
         visitor: FormVisitor,
-        server_id: int,
+        server_id: Id,
         name: Text,
         interval: Annotated[int, Form()],
         owner: Text = "",
@@ -93,7 +91,7 @@ def router(services: Services) -> APIRouter:
         patch = ServerPatch(
             name=name.strip(),
             owner=owner.strip() or None,
-            tags=tuple(tag.strip() for tag in tags.split(",") if tag.strip()),
+            tags=forms.tags(tags),
             interval_seconds=interval,
             mode=cast("Literal['follow', 'pinned']", mode),
         )
@@ -101,17 +99,17 @@ def router(services: Services) -> APIRouter:
         return _back(server_id, "saved")
 
     @pages.post("/servers/{server_id:int}/delete")
-    async def delete(visitor: FormVisitor, server_id: int, confirm: Text = "") -> Response:
+    async def delete(visitor: FormVisitor, server_id: Id, confirm: Text = "") -> Response:
         """Only with the server's name typed in: a wrong click must not end a history."""
         async with services.db.transaction() as session:
             line = await store.server_line(session, server_id)
         if confirm.strip() != line.name:
             raise InputError("the name does not match, nothing was deleted", hint=f"go back and type {line.name!r}")
         await server_changes.delete(services, server_id, actor=visitor.caller.actor)
-        return RedirectResponse("/?done=deleted", status_code=SEE_OTHER)
+        return see_other("/?done=deleted")
 
     return pages
 
 
 def _back(server_id: int, done: str) -> Response:
-    return RedirectResponse(f"/servers/{server_id}?done={done}", status_code=SEE_OTHER)
+    return see_other(f"/servers/{server_id}?done={done}")

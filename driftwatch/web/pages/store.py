@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, or_
+from sqlalchemy import Select, Text, func, or_, type_coerce
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -55,7 +55,9 @@ async def fleet(session: AsyncSession, *, search: str = "") -> list[FleetRow]:
 def _matches(search: str) -> Any:
     pattern = f"%{_like(search)}%"
     named = select(Tool.id).join(Profile, col(Profile.id) == Tool.profile_id)
-    named = named.where(col(Profile.server_id) == Server.id, col(Tool.name).ilike(f"%{_like(escape(search))}%"))
+    named = named.where(
+        col(Profile.server_id) == Server.id, type_coerce(col(Tool.name), Text).ilike(f"%{_like(escape(search))}%")
+    )
     tags = func.array_to_string(Server.tags, " ")
     columns = (col(Server.name), col(Server.url), col(Server.owner), tags)
     return or_(*(column.ilike(pattern) for column in columns), named.exists())

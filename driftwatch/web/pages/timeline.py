@@ -65,15 +65,15 @@ def draw(change: ChangeView, evidence: Mapping[str, Any], now: datetime, *, desc
         streams=tuple(axis.bar(first, last) for first, last in streams(evidence) if last > first),
         notifications=tuple(axis.mark(t, times.clock(t, seconds=True)) for t in notified[:_MAX_MARKS]),
         restarts=tuple(axis.mark(t, times.clock(t, seconds=True)) for t in restarts[:_MAX_MARKS]),
-        saw_old=axis.mark(start, f"saw {_version(change.from_version)}"),
-        saw_new=axis.mark(end, f"saw {_version(change.to_version)}"),
+        saw_old=axis.mark(start, _saw(change.from_version)),
+        saw_new=axis.mark(end, _saw(change.to_version)),
         now=axis.mark(now) if axis.holds(now) else None,
         description=f"{words}. {description}",
     )
 
 
-def _version(number: int | None) -> str:
-    return "none" if number is None else f"v{number}"
+def _saw(number: int | None) -> str:
+    return "not listed" if number is None else f"saw v{number}"
 
 
 @dataclass(frozen=True, slots=True)

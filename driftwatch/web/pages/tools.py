@@ -14,6 +14,7 @@ from driftwatch.history.views import ChangeView
 from driftwatch.web.auth.dependencies import PageVisitor
 from driftwatch.web.pages import comparing, lineage, raw, store, story
 from driftwatch.web.pages.definitions import Definition
+from driftwatch.web.pages.forms import Id
 from driftwatch.web.pages.render import render
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def router(services: Services) -> APIRouter:
     async def tool(
         request: Request,
         visitor: PageVisitor,
-        tool_id: int,
+        tool_id: Id,
         old: Annotated[str, Query(alias="from")] = "",
         new: Annotated[str, Query(alias="to")] = "",
         view: str = "meaning",

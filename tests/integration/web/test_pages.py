@@ -1,0 +1,351 @@
+"""Every page over a seeded history, as a browser without script would see it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import socket
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+import httpx2
+import pytest
+from browser.world import BIDI_NAME, LONG_NAME, MARKUP_NAME, World
+from sqlalchemy import text
+
+from driftwatch.app import Services
+from driftwatch.db.engine import run_sql
+from driftwatch.testing.shop import Shop
+
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture
+def nobody() -> Iterator[str]:
+    """An address where nobody listens."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{held.getsockname()[1]}/mcp"
+
+
+VOID = {"meta", "link", "input", "br", "img", "hr"}
+
+
+class Structure(HTMLParser):
+    """Finds what a browser would quietly repair: unclosed or crossed tags, duplicate ids."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.images: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        self.ids += [known["id"]] if known.get("id") else []
+        self.links += [known["href"]] if tag == "a" and known.get("href") else []
+        self.images += [tag] if tag == "img" else []
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag, f"</{tag}> at {self.getpos()}"
+
+
+def structure(html: str) -> Structure:
+    found = Structure()
+    found.feed(html)
+    found.close()
+    assert found.open == []
+    assert len(found.ids) == len(set(found.ids)), sorted(found.ids)
+    return found
+
+
+def paths(world: World) -> list[str]:
+    return [
+        "/",
+        "/?q=orders",
+        "/?q=get_order",
+        "/?state=blind",
+        "/?tag=prod",
+        "/?q=%00%25_",
+        "/changelog",
+        f"/changelog?server={world.servers['orders']}&verdict=breaking",
+        "/servers/new",
+        "/servers/import",
+        *(f"/servers/{key}" for key in world.servers.values()),
+        *(f"/tools/{key}" for key in world.tools.values()),
+        *(
+            f"/tools/{world.tools['orders', 'get_order']}?{query}"
+            for query in ("view=raw", "from=1&to=1", "from=2&to=1", "from=first", "from=baseline&view=raw")
+        ),
+        *(f"/changes/{key}" for key in world.changes.values()),
+        *(f"/changesets/{key}" for key in world.changesets.values()),
+    ]
+
+
+async def test_every_page_is_sound_and_every_link_leads_somewhere(visitor: Any) -> None:
+    links: set[str] = set()
+    for path in paths(visitor.world):
+        html = await visitor.get(path)
+        assert len(html) < 150_000, path
+        found = structure(html)
+        assert found.images == [], path
+        links |= {link.split("#")[0] for link in found.links if link.startswith(("/", "?"))}
+    inner = sorted(link for link in links if link.startswith("/") and not link.startswith("/api"))
+    for link in [link for link in inner if link not in paths(visitor.world)][:60]:
+        await visitor.get(link)
+
+
+async def test_pages_are_for_those_who_signed_in(stranger: httpx2.AsyncClient) -> None:
+    for path in ("/", "/servers/1", "/changes/1", "/tools/1", "/changelog", "/servers/new"):
+        answer = await stranger.get(path)
+        assert answer.status_code == 303
+        assert answer.headers["location"].startswith("/login?next=")
+
+
+async def test_the_overview_shows_what_needs_you_first(visitor: Any) -> None:
+    html = await visitor.get("/")
+    assert "<h1>4 need you</h1>" in html
+    assert html.index("<code>status</code> may now be null") < html.index('<table class="table fleet">')
+    assert "Not announced: restarted at" in html
+    assert "callers must now send <code>region</code>" in html
+    assert "unauthorized since" in html
+    assert "waits for its first poll" in html
+
+
+async def test_search_finds_servers_by_their_tools(visitor: Any) -> None:
+    html = await visitor.get("/?q=search_ord")
+    table = html[html.index("<tbody>") :]
+    assert ">orders</a>" in table
+    assert ">weather</a>" not in table
+    assert "No server matches" in await visitor.get("/?q=nothing-has-this")
+    assert "No server matches" in await visitor.get("/?q=%25")
+
+
+async def test_an_empty_house_offers_the_next_step(stranger: httpx2.AsyncClient, services: Services) -> None:
+    from driftwatch.web.auth import tokens
+
+    async with services.db.transaction() as session:
+        token = await tokens.issue_admin_token(session)
+    await stranger.post("/login", data={"token": token})
+    html = (await stranger.get("/")).text
+    assert "Nothing is watched yet." in html
+    assert 'action="/servers/preview"' in html
+    assert "Nothing has changed since" in (await stranger.get("/changelog")).text
+
+
+async def test_the_change_page_answers_the_five_questions(visitor: Any) -> None:
+    html = await visitor.get(f"/changes/{visitor.world.changes['orders', 'get_order']}")
+    for question in ("What changed", "Does it break us", "Was it announced", "Who was told", "What now"):
+        assert question in html
+    bad = re.search(r'<span class="l bad">.*?</span></span>', html)
+    assert bad
+    assert "&#34;status&#34;" in bad[0]
+    assert "null is not of type &#34;string&#34;" in bad[0]
+    assert "The server restarted at" in html
+    assert "<strong>It alerts:</strong>" in html
+    assert "#payments-alerts" in html
+    assert "delivered" in html
+    assert "Accept v2" in html
+
+
+async def test_the_tool_page_compares_by_meaning_and_as_text(visitor: Any) -> None:
+    path = f"/tools/{visitor.world.tools['orders', 'get_order']}"
+    html = await visitor.get(path)
+    assert "string or <ins>null</ins>" in html
+    assert 'class="rule-id">output-null-added' in html
+    assert "v1 (baseline)" in html
+    raw = await visitor.get(f"{path}?view=raw")
+    assert "&#34;trackingUrl&#34;" in raw
+    back = await visitor.get(f"{path}?from=2&to=1")
+    assert "carrier" in back
+    assert "<ins>null</ins>" not in back
+
+
+async def test_a_version_that_does_not_exist_is_a_page_of_its_own(visitor: Any) -> None:
+    assert "no version" in await visitor.get(f"/tools/{visitor.world.tools['orders', 'get_order']}?from=99", 404)
+    for path in ("/servers/9999", "/tools/9999", "/changes/9999", "/changesets/9999", "/alerts/9999", "/nowhere"):
+        html = await visitor.get(path, 404)
+        assert "<h1>Not found</h1>" in html
+    assert "Cannot be accepted" in await visitor.get("/changelog?before=x", 422)
+
+
+async def test_hostile_names_and_texts_stay_text(visitor: Any) -> None:
+    world = visitor.world
+    pages = [f"/servers/{world.servers['tickets']}", "/", "/changelog", f"/changesets/{world.changesets['tickets']}"]
+    pages += [f"/tools/{world.tools['tickets', name]}" for name in (MARKUP_NAME, BIDI_NAME)]
+    pages += [f"/changes/{world.changes['tickets', name]}" for name in (MARKUP_NAME, BIDI_NAME)]
+    for path in pages:
+        html = await visitor.get(path)
+        assert "<script>alert" not in html
+        assert "<img" not in html
+        assert not re.search("[\u202e\u200b\u2063]", html), path
+    server = await visitor.get(pages[0])
+    assert '<span class="hidden-char">U+202E</span>' in server
+    assert "{{ 7*7 }}" in server
+    assert LONG_NAME in await visitor.get(f"/servers/{world.servers['orders']}")
+
+
+async def test_one_deploy_is_one_page_grouped_by_cause(visitor: Any) -> None:
+    html = await visitor.get(f"/changesets/{visitor.world.changesets['files']}")
+    assert "<h1>13 tools changed, 13 invalid</h1>" in html
+    assert "One cause" in html
+    assert html.count('type="checkbox"') == 13
+
+
+async def test_the_permalink_of_a_message_leads_to_the_change(visitor: Any) -> None:
+    world = visitor.world
+    answer = await visitor.client.get(f"/alerts/{world.alerts['orders']}")
+    assert answer.status_code == 303
+    assert answer.headers["location"] in {f"/changes/{key}" for key in range(1, 100)}
+    answer = await visitor.client.get(f"/alerts/{world.alerts['files']}")
+    assert answer.headers["location"] == f"/changesets/{world.changesets['files']}"
+
+
+async def _audit(world: World) -> list[tuple[str, str]]:
+    async with world.services.db.transaction() as session:
+        return [tuple(row) for row in await run_sql(session, text("SELECT actor, action FROM audit_log ORDER BY id"))]
+
+
+async def test_acknowledge_then_accept_closes_the_alert(visitor: Any) -> None:
+    world = visitor.world
+    alert, change = world.alerts["orders"], world.changes["orders", "get_order"]
+    html = await visitor.post(f"/alerts/{alert}/acknowledge", {"reason": "on it"})
+    assert "Acknowledged. The alert stays open" in html
+    assert "<h1>3 need you</h1>" in await visitor.get("/")
+    html = await visitor.post(f"/alerts/{alert}/accept", {"reason": "carriers may be pending"})
+    assert "Accepted. This is the baseline now." in html
+    html = await visitor.get(f"/changes/{change}")
+    assert "Nothing: the alert is accepted, by admin." in html
+    tool = await visitor.get(f"/tools/{world.tools['orders', 'get_order']}")
+    assert "v2, accepted by admin" in tool
+    assert "carriers may be pending" in tool
+    assert [action for _, action in await _audit(world) if action.startswith("alert.")] == [
+        "alert.acknowledge",
+        "alert.accept",
+    ]
+    assert "409" in await visitor.post(f"/alerts/{alert}/accept", {}, status=409)
+
+
+async def test_a_pinned_server_demands_a_reason_and_tools_can_be_chosen(visitor: Any) -> None:
+    world = visitor.world
+    alert = world.alerts["files"]
+    assert "A reason is needed" in await visitor.post(
+        f"/alerts/{alert}/accept", {"chosen": "1", "tool": ["1"]}, status=422
+    )
+    assert "no tool is ticked" in await visitor.post(
+        f"/alerts/{alert}/accept", {"chosen": "1", "reason": "x"}, status=422
+    )
+    one = {"chosen": "1", "reason": "known", "tool": [str(world.tools["files", "read_text"])]}
+    await visitor.post(f"/alerts/{alert}/accept", one)
+    assert "accepted by admin" in await visitor.get(f"/tools/{world.tools['files', 'read_text']}")
+    assert "<h1>4 need you</h1>" in await visitor.get("/")
+
+
+@pytest.mark.parametrize("csrf", [None, "", "guessed"])
+async def test_a_form_without_its_token_changes_nothing(visitor: Any, csrf: str | None) -> None:
+    alert = visitor.world.alerts["orders"]
+    data = {} if csrf is None else {"csrf": csrf}
+    answer = await visitor.client.post(f"/alerts/{alert}/accept", data=data)
+    assert answer.status_code == 403
+    assert "<h1>Not allowed</h1>" in answer.text
+    assert "<h1>4 need you</h1>" in await visitor.get("/")
+
+
+async def test_a_form_from_another_site_changes_nothing(visitor: Any) -> None:
+    server = visitor.world.servers["orders"]
+    for path in ("pause", "check", "delete", "edit", "resume"):
+        answer = await visitor.client.post(
+            f"/servers/{server}/{path}",
+            data={"csrf": await visitor.csrf(), "name": "x", "interval": "60", "confirm": "orders"},
+            headers={"origin": "https://evil.example"},
+        )
+        assert answer.status_code == 403
+    assert "Resume" not in await visitor.get(f"/servers/{server}")
+
+
+async def test_pause_resume_edit_check_and_delete(visitor: Any) -> None:
+    server = visitor.world.servers["weather"]
+    assert "Paused." in await visitor.post(f"/servers/{server}/pause", {})
+    assert "not polled until you resume" in await visitor.get(f"/servers/{server}")
+    assert "Resumed." in await visitor.post(f"/servers/{server}/resume", {})
+    assert "being looked at now" in await visitor.post(f"/servers/{server}/check", {})
+    edit = {"name": "sky", "interval": "60", "owner": "met", "tags": "prod, eu", "mode": "pinned"}
+    html = await visitor.post(f"/servers/{server}/edit", edit)
+    assert "Saved." in html
+    assert "owner <b>met</b>" in html
+    assert "tags prod, eu" in html
+    assert "interval_seconds" in await visitor.post(f"/servers/{server}/edit", {**edit, "interval": "0"}, status=422)
+    assert "does not match" in await visitor.post(f"/servers/{server}/delete", {"confirm": "weather"}, status=422)
+    assert "no longer watched" in await visitor.post(f"/servers/{server}/delete", {"confirm": "sky"})
+    await visitor.get(f"/servers/{server}", 404)
+
+
+async def test_registration_looks_first_and_stores_nothing_before_the_second_step(visitor: Any, shop: Shop) -> None:
+    html = await visitor.post("/servers/preview", {"url": shop.url, "header": "X-Key", "secret": "s3cr3t-value"})
+    assert "Nothing is saved yet" in html
+    assert "get_order" in html
+    assert "s3cr3t-value" not in html
+    sealed = re.search(r'name="sealed" value="([^"]+)"', html)
+    assert sealed
+    before = await visitor.get("/")
+    data = {"url": shop.url, "sealed": sealed[1], "name": "shop", "tags": "demo", "interval": "60", "mode": "follow"}
+    page = await visitor.post("/servers", data)
+    assert "It is watched now." in page
+    assert "credential in X-Key" in page
+    assert "s3cr3t-value" not in page
+    assert "get_order" in page
+    assert before.count("<tr>") + 1 == (await visitor.get("/")).count("<tr>")
+
+
+async def test_what_cannot_be_read_says_why_and_can_be_watched_anyway(visitor: Any, nobody: str) -> None:
+    html = await visitor.post("/servers/preview", {"url": nobody}, status=422)
+    assert "Watch it anyway" in html
+    assert "Connection refused:" in html
+    assert "force=true" not in html
+    page = await visitor.post("/servers", {"url": nobody, "force": "true", "name": "later"})
+    assert '<h1 class="mono">later</h1>' in page
+    html = await visitor.post("/servers/preview", {"url": "http://169.254.169.254/"}, status=422)
+    assert "DRIFTWATCH_ALLOW_NETWORKS" in html
+
+
+async def test_a_tampered_credential_is_refused(visitor: Any, nobody: str) -> None:
+    data = {"url": nobody, "sealed": "gAAAAA-forged", "force": "true"}
+    assert "changed on its way" in await visitor.post("/servers", data, status=422)
+
+
+async def test_import_tells_what_became_of_each(visitor: Any, shop: Shop, nobody: str) -> None:
+    servers = {"shop": {"url": shop.url}, "local": {"command": "npx"}, "off": {"url": nobody}}
+    html = await visitor.post("/servers/import", {"text": json.dumps({"mcpServers": servers})})
+    assert "watched, 6 tools" in html
+    assert "runs as a local program" in html
+    assert html.count("not watched") == 2
+    assert "names no server" in await visitor.post("/servers/import", {"text": "#nothing"}, status=422)
+
+
+async def test_text_that_no_database_stores_and_ids_that_no_row_has(visitor: Any) -> None:
+    world = visitor.world
+    html = await visitor.post(f"/alerts/{world.alerts['orders']}/acknowledge", {"reason": "a\x00b\u202ec"})
+    assert "Acknowledged." in html
+    server = world.servers["weather"]
+    edit = {"name": "a\x00b", "interval": "60", "owner": "\ufeff", "tags": "\x00"}
+    await visitor.post(f"/servers/{server}/edit", edit, status=422)
+    for path in ("/servers/{}", "/tools/{}", "/changes/{}", "/changesets/{}", "/alerts/{}", "/changelog?before={}"):
+        await visitor.get(path.format(10**30), 422)
+        await visitor.get(path.format(2**63 - 1), 200 if "before" in path else 404)
+    assert "No server matches" in await visitor.get("/?q=%00%ff&tag=%00")
+
+
+async def test_many_visitors_at_once(visitor: Any) -> None:
+    pages = await asyncio.gather(*(visitor.get("/") for _ in range(8)))
+    assert all("4 need you" in page for page in pages)
