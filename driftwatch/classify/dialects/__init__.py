@@ -1,0 +1,36 @@
+"""One front end per draft: a schema document in, one IR node out. All differences between drafts live here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from driftwatch.classify.dialects.compiler import Compiler, Dialect
+from driftwatch.classify.dialects.drafts import DEFAULT, DIALECTS, named
+from driftwatch.classify.dialects.errors import SchemaError
+from driftwatch.classify.ir import Node
+
+__all__ = ["DEFAULT", "DIALECTS", "SchemaError", "compile_schema", "dialect_of"]
+
+
+def dialect_of(schema: Any, default: str | None = None) -> Dialect:
+    """The dialect a schema is read in: its ``$schema``, else ``default``, else 2020-12. Raises SchemaError."""
+    declared = schema.get("$schema") if isinstance(schema, dict) else None
+    if isinstance(declared, str):
+        found = named(declared)
+        if found is None:
+            raise SchemaError("unknown-dialect", "/$schema", declared)
+        return found
+    return DIALECTS[default or DEFAULT]
+
+
+def compile_schema(schema: Any, dialect: str | None = None, *, formats: bool = False) -> Node:
+    """The IR node of a schema. ``dialect`` wins over ``$schema``. Raises SchemaError.
+
+    The node's digest is the semantic digest: equal digests are equal meanings, in any dialect and spelling.
+    """
+    chosen = DIALECTS[dialect] if dialect else dialect_of(schema)
+    try:
+        return Compiler(schema, chosen, formats=formats).compile()
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
+        # A keyword holds something its draft does not allow: a list of numbers for names, NaN, 5 000 digits, a bad URI.
+        raise SchemaError("invalid-schema", "", str(error)) from error
