@@ -47,6 +47,8 @@ def if_(test: Node, then: Node, other: Node) -> Node:
         return any_of([not_(test), then])
     if then is TOP:
         return any_of([test, other])
+    if isinstance(test, Type):
+        return any_of([all_of([test, then]), all_of([not_(test), other])])
     may = (test.may & then.may) | (ALL & ~test.must & other.may)
     holes = test.holes or then.holes or other.holes
     parts = [test.digest, then.digest, other.digest]

@@ -1,0 +1,141 @@
+"""What each draft's keywords mean: the compiled node and a validator agree on every value."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from builders.schemas import DIALECTS, Schemas, universe, validator
+
+from driftwatch.classify.dialects import SchemaError, compile_schema
+from driftwatch.classify.prove.evaluate import holds
+
+UNTIL_07 = ("draft-04", "draft-06", "draft-07")
+SINCE_2019 = ("2019-09", "2020-12")
+
+#: schema, value, drafts in which the value is refused (in all others it is accepted)
+FACTS: list[tuple[Any, Any, tuple[str, ...]]] = [
+    ({"const": 1}, 2, DIALECTS[1:]),
+    ({"contains": {"type": "string"}}, [1], DIALECTS[1:]),
+    ({"propertyNames": {"maxLength": 1}}, {"aa": 1}, DIALECTS[1:]),
+    ({"if": {}, "then": {"type": "null"}}, 1, DIALECTS[2:]),
+    ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, SINCE_2019),
+    ({"dependentSchemas": {"a": {"maxProperties": 1}}}, {"a": 1, "b": 1}, SINCE_2019),
+    ({"dependencies": {"a": ["b"]}}, {"a": 1}, DIALECTS),
+    ({"contains": {"const": 1}, "minContains": 2}, [1], SINCE_2019),
+    ({"contains": {"type": "string"}, "maxContains": 1}, ["a", "b"], SINCE_2019),
+    ({"contains": {"type": "string"}, "minContains": 0}, [], UNTIL_07[1:]),
+    ({"prefixItems": [{"type": "null"}]}, [1], ("2020-12",)),
+    ({"items": [{"type": "null"}]}, [1], DIALECTS[:4]),
+    ({"items": [{}], "additionalItems": {"type": "null"}}, [1, 2], DIALECTS[:4]),
+    ({"additionalItems": {"type": "null"}}, [1], ()),
+    ({"properties": {"a": {}}, "unevaluatedProperties": False}, {"b": 1}, SINCE_2019),
+    ({"unevaluatedItems": False}, [1], SINCE_2019),
+    ({"type": "integer"}, 1.0, ("draft-04",)),
+    ({"minimum": 3, "exclusiveMinimum": True}, 3, ("draft-04",)),
+    ({"exclusiveMinimum": 3}, 3, DIALECTS[1:]),
+    ({"$ref": "#/definitions/x", "type": "null", "definitions": {"x": {"type": "string"}}}, "a", SINCE_2019),
+    ({"allOf": [{"$ref": "#/definitions/x"}], "definitions": {"x": {"not": {"type": "string"}}}}, "a", DIALECTS),
+    ({"multipleOf": 0.01}, 0.07, ()),
+    ({"multipleOf": 0.01}, 0.075, DIALECTS),
+    ({"minimum": 2**70}, 2**70 - 1, DIALECTS),
+    ({"enum": [1]}, True, DIALECTS),
+    ({"enum": [[0]]}, [False], DIALECTS),
+    ({"enum": [1]}, 1.0, ()),
+    ({"maxLength": 1}, "😀", ()),
+    ({"format": "date"}, "no date", ()),
+    ({"patternProperties": {"^a": {"type": "null"}}, "additionalProperties": False}, {"b": None}, DIALECTS),
+    ({"properties": {"$ref": {"type": "null"}}}, {"$ref": 1}, DIALECTS),
+    ({"properties": {"default": {"type": "null"}}}, {"default": 1}, DIALECTS),
+]
+
+
+def readable(schema: Any, dialect: str) -> bool:
+    """Is the schema one of this draft at all?"""
+    if dialect == "2020-12" and isinstance(schema.get("items"), list):
+        return False
+    bound = schema.get("exclusiveMinimum")
+    return bound is None or isinstance(bound, bool) == (dialect == "draft-04")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(("schema", "value", "refused"), FACTS, ids=lambda part: json.dumps(part)[:60])
+def test_fact(schema: Any, value: Any, refused: tuple[str, ...], dialect: str) -> None:
+    if readable(schema, dialect):
+        assert holds(compile_schema(schema, dialect), value) is (dialect not in refused)
+        assert validator(schema, dialect).is_valid(value) is (dialect not in refused)
+
+
+def test_random_schemas_mean_what_the_validator_says() -> None:
+    values = universe()[::7]
+    stream = Schemas(5)
+    compared = 0
+    for _ in range(400):
+        one, two, first, second = stream.pair()
+        for schema, dialect in ((one, first), (two, second)):
+            try:
+                judge = validator(schema, dialect)
+                node = compile_schema(schema, dialect)
+            except (ValueError, SchemaError):
+                continue
+            compared += 1
+            for value in values:
+                assert holds(node, value) is judge.is_valid(value), (dialect, schema, value)
+    assert compared > 700
+
+
+@pytest.mark.parametrize(
+    ("uri", "name"),
+    [
+        ("http://json-schema.org/draft-04/schema#", "draft-04"),
+        ("http://json-schema.org/draft-07/schema", "draft-07"),
+        ("https://json-schema.org/draft/2019-09/schema", "2019-09"),
+        ("https://json-schema.org/draft/2020-12/schema#", "2020-12"),
+    ],
+)
+def test_the_document_names_its_dialect(uri: str, name: str) -> None:
+    schema = {"$schema": uri, "items": {"type": "integer"}, "$ref": "#/x", "x": {}}
+    assert compile_schema(schema) is compile_schema(schema, name)
+
+
+def test_an_unknown_dialect_is_named() -> None:
+    with pytest.raises(SchemaError) as caught:
+        compile_schema({"$schema": "https://example.invalid/mine"})
+    assert (caught.value.reason, caught.value.pointer) == ("unknown-dialect", "/$schema")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": 5},
+        {"type": "text"},
+        {"type": [{}]},
+        {"properties": []},
+        {"required": "a"},
+        {"allOf": {}},
+        {"items": 3},
+        {"minLength": "x"},
+        {"minLength": -1},
+        {"multipleOf": 0},
+        {"minimum": float("nan")},
+        {"enum": [float("inf")]},
+        {"minimum": 10**5_000},
+        {"$ref": 5},
+        {"dependentRequired": {"a": [1]}},
+        {"$id": 3, "$ref": "#/a", "a": {"$id": "x"}},
+        [],
+    ],
+)
+def test_what_is_no_schema_is_refused_by_name(schema: Any) -> None:
+    with pytest.raises(SchemaError) as caught:
+        compile_schema(schema)
+    assert caught.value.reason == "invalid-schema"
+
+
+def test_size_and_depth_end_as_budget() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(400):
+        deep = {"items": deep}
+    with pytest.raises(SchemaError, match="budget"):
+        compile_schema(deep)
