@@ -14,6 +14,7 @@ from driftwatch.classify.dialects import SchemaError, compile_schema, dialect_of
 from driftwatch.classify.ir import Node
 from driftwatch.classify.prove.answers import Found, Result, Unknown
 from driftwatch.classify.prove.evaluate import holds
+from driftwatch.classify.prove.plain import Plain
 from driftwatch.classify.prove.search import Search
 from driftwatch.classify.regex.terms import forget
 from driftwatch.classify.values import ALL, OBJECT, WHOLE
@@ -79,10 +80,27 @@ def prove(
     budget = Budget(policy.max_steps, policy.max_seconds)
     search = Search(budget, universe)
     try:
-        result = search.find((inner,), (outer,), OBJECT if root == "object" else None)
+        mask = OBJECT if root == "object" else universe
+        result = search.find((inner,), (outer,), mask)
+        if isinstance(result, Found):
+            result = _plainest(result, inner, outer, search, mask)
         return _proof(result, inner, outer, budget.steps)
     except (BudgetExceeded, RecursionError):
         return Proof("unknown", reason="budget", pointer="", steps=budget.steps)
+
+
+def _plainest(found: Found, inner: Node, outer: Node, search: Search, mask: int) -> Found:
+    """A witness of declared keys and safe numbers if there is one, else one of safe numbers, else the one found."""
+    try:
+        for plain in (Plain(declared=True).of([inner]), Plain(declared=False).of([inner])):
+            if holds(plain, found.value):
+                return found
+            better = search.find((inner, plain), (outer,), mask)
+            if isinstance(better, Found):
+                return better
+    except (BudgetExceeded, RecursionError):
+        pass
+    return found
 
 
 def _proof(result: Result, inner: Node, outer: Node, steps: int) -> Proof:

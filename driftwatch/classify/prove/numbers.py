@@ -137,10 +137,7 @@ def _from_dense(part: Interval, forbidden: list[Number], excluded: set[Number]) 
     """A number of an interval without a step: halves, quarters … escape every forbidden step in the end."""
     if part.low is not None and part.low == part.high:
         return part.low if _allowed(part.low, forbidden, excluded) else None
-    low = Fraction(part.low) if part.low is not None else (Fraction(part.high) - 2 if part.high is not None else None)
-    high = Fraction(part.high) if part.high is not None else (low + 2 if low is not None else None)
-    if low is None or high is None:
-        low, high = Fraction(0), Fraction(1)
+    low, high = _small(part)
     tried = 0
     for bits in range(1, 400):
         unit = Fraction(1, 2**bits)
@@ -157,6 +154,17 @@ def _from_dense(part: Interval, forbidden: list[Number], excluded: set[Number]) 
         if tried > MAX_TRIES:
             break
     return Unknown("number-search")
+
+
+def _small(part: Interval) -> tuple[Fraction, Fraction]:
+    """A piece of the interval, as near to zero as it gets and at most one wide: small numbers are exact everywhere."""
+    if part.low is not None and part.low >= 0:
+        low = Fraction(part.low)
+        return low, low + 1 if part.high is None else min(Fraction(part.high), low + 1)
+    if part.high is None or part.high > 0:
+        return Fraction(0), Fraction(1) if part.high is None else min(Fraction(part.high), Fraction(1))
+    high = Fraction(part.high)
+    return high - 1 if part.low is None else max(Fraction(part.low), high - 1), high
 
 
 def _allowed(number: Number, forbidden: list[Number], excluded: set[Number]) -> bool:
