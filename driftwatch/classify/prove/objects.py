@@ -128,6 +128,7 @@ class _Leaf:
                 options = [Option(key, missing=True) for key in sorted(denial.names - self.required)]
             else:
                 options = [each for each in self._options(denial) if self._possible(each)]
+                options.sort(key=self._bulk)
             if not options:
                 return None
             result.append(options)
@@ -137,6 +138,11 @@ class _Leaf:
     def _possible(self, option: Option) -> bool:
         denied = () if option.judge is None else (option.judge,)
         return self.value(option.key, denied) is not None
+
+    def _bulk(self, option: Option) -> int:
+        """How large a value the option needs: small witnesses read best."""
+        result = self.value(option.key, () if option.judge is None else (option.judge,))
+        return _nodes(result.value) if isinstance(result, Found) else 0
 
     def _options(self, denial: Props | Keys) -> Iterable[Option]:
         for key in sorted(self.names):
@@ -284,3 +290,8 @@ class _Leaf:
         elif result is not None:
             return better(unknown, result)
         return unknown
+
+
+def _nodes(value: Any) -> int:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(map(_nodes, parts))
