@@ -175,7 +175,7 @@ def _decided(sides: tuple[Side, Side], direction: Direction, root: Root, policy:
     if proof.answer == "yes":
         return Verdict("compatible", direction)
     if proof.answer == "unknown":
-        return Verdict("undecided", direction, reason=proof.reason)
+        return Verdict("undecided", direction, reason=proof.reason, pointer=proof.pointer)
     return _witnessed(proof.witness, writer, reader, dialects, direction, root, policy)
 
 

@@ -1,32 +1,33 @@
 """The decision behind every verdict: whether one schema accepts only what another accepts.
 
-This is the seam of the prover. Here jsonschema-rs decides containment and a directed search finds witnesses; another
-prover may take this place as long as it keeps the promise of ``contains``.
+The prover leads. Its ``no`` counts with a witness that validators confirm on the documents as written; its ``yes``
+unless somebody who shares nothing with it disagrees; where it does not know, the others may.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-import jsonschema_rs
-from jsonschema_rs import canonical
-
-from driftwatch.classify import align, via
-from driftwatch.classify.dialect import DRAFTS, Dialect, Schema
+from driftwatch.classify import prove
+from driftwatch.classify.dialect import Dialect, Schema
 from driftwatch.classify.gate import Gate, GateError
-from driftwatch.classify.normal import Normal, NotNormalError, UnresolvedError, normalise
+from driftwatch.classify.second_opinion import Pair, SecondOpinion
 from driftwatch.classify.verdict import Policy, Root
-from driftwatch.classify.witness.search import REFUTING, Effort, search
+from driftwatch.classify.witness.search import REFUTING, Effort
+
+#: how every reason begins that says two of us contradict each other: counted, and looked at by people
+DISAGREEMENT: Final = "disagreement"
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """``yes``; ``no`` with a witness both validators agreed on; or ``unknown`` with the reason."""
+    """``yes``; ``no`` with a witness both validators agreed on; or ``unknown`` with the reason and where."""
 
     answer: Literal["yes", "no", "unknown"]
     witness: Any = None
     reason: str | None = None
+    pointer: str | None = None
 
 
 def yes() -> Proof:
@@ -39,9 +40,9 @@ def no(witness: Any) -> Proof:
     return Proof("no", witness)
 
 
-def unknown(reason: str) -> Proof:
+def unknown(reason: str, pointer: str | None = None) -> Proof:
     """Neither proved nor refuted."""
-    return Proof("unknown", reason=reason)
+    return Proof("unknown", reason=reason, pointer=pointer)
 
 
 def contains(sub: Schema, sup: Schema, *, root: Root, dialects: tuple[Dialect, Dialect], policy: Policy) -> Proof:
@@ -53,64 +54,45 @@ def contains(sub: Schema, sup: Schema, *, root: Root, dialects: tuple[Dialect, D
     """
     try:
         gates = (Gate(sub, dialects[0], root, policy), Gate(sup, dialects[1], root, policy))
-        inside = normalise(sub, dialects[0], formats=policy.formats)
-        outside = normalise(sup, dialects[1], formats=policy.formats)
     except GateError as error:
         return unknown(f"unsupported: {error}")
-    except NotNormalError as error:
-        return unknown(f"{error.reason} at {error.at}")
-    except UnresolvedError as error:
-        return unknown(f"unresolved-reference at {error.at}")
-    pair = _canonical_pair(inside, outside, root, policy)
-    covered = pair is not None and pair.covered
-    found = search(
-        inside,
-        outside,
-        gates,
-        Effort(REFUTING if covered else policy.max_steps, policy.max_seconds),
-        rank=lambda value: via.rank(inside, value),
-        difference=lambda: None if covered or pair is None else pair.difference(),
-    )
-    if found is None:
-        return yes() if covered else unknown("no proof and no witness found")
-    if covered:
+    pair = Pair(sub, sup, dialects, gates, root, policy)
+    proof = prove.contains(sub, sup, root=root, sub_dialect=dialects[0], sup_dialect=dialects[1], policy=policy)
+    if proof.answer == "no":
+        if _confirmed(pair, proof.witness):
+            return no(proof.witness)
+        return unknown(f"{DISAGREEMENT}: the prover's witness was not confirmed")
+    if proof.answer == "yes":
+        return _vetoed(SecondOpinion(pair), pair)
+    if proof.has_candidate and _confirmed(pair, proof.candidate):
+        return no(proof.candidate)
+    return _without_the_prover(SecondOpinion(pair), proof, policy)
+
+
+def _confirmed(pair: Pair, value: Any) -> bool:
+    accepting, refusing = pair.gates
+    return refusing.refuses(value) and accepting.accepts(value)
+
+
+def _vetoed(others: SecondOpinion, pair: Pair) -> Proof:
+    """A yes, unless jsonschema-rs says no or, where it does not know, a value refutes it."""
+    if others.covers == "yes":
+        return yes()
+    if others.covers == "no":
+        return unknown(f"{DISAGREEMENT}: proved contained, but jsonschema-rs says it is not")
+    sample = prove.contains(pair.sub, False, root=pair.root, sub_dialect=pair.dialects[0], policy=pair.policy)
+    if others.refuted((sample.witness,) if sample.has_witness else ()) is not None:
+        return unknown(f"{DISAGREEMENT}: proved contained, but a value refutes it")
+    return yes()
+
+
+def _without_the_prover(others: SecondOpinion, proof: prove.Proof, policy: Policy) -> Proof:
+    """What the others say where the prover does not know."""
+    covered = others.covers == "yes"
+    found = others.witness(Effort(REFUTING if covered else policy.max_steps, policy.max_seconds))
+    if found is not None and covered:
         # A proof and a counter-example cannot both be right. Say so instead of choosing.
-        return unknown("disagreement: proved contained, but a witness was found")
-    return no(found.value)
-
-
-@dataclass(frozen=True, slots=True)
-class _CanonicalPair:
-    """Both sides as jsonschema-rs compares them, in one dialect."""
-
-    sub: jsonschema_rs.CanonicalSchema
-    sup: jsonschema_rs.CanonicalSchema
-    dialect: Dialect
-    covered: bool
-
-    def difference(self) -> Normal | None:
-        """A schema of the values of ``sub`` that ``sup`` refuses, where it can be written down."""
-        try:
-            schema = self.sub.subtract(self.sup).to_json_schema()
-            return normalise(schema, self.dialect) if isinstance(schema, dict) else None
-        except (canonical.CanonicalizationError, ValueError, NotNormalError, UnresolvedError):
-            return None
-
-
-def _canonical_pair(inside: Normal, outside: Normal, root: Root, policy: Policy) -> _CanonicalPair | None:
-    aligned = align.together(inside, outside)
-    if aligned is None:
-        return None
-    try:
-        sub, sup = (_canonical(side, policy) for side in aligned)
-        if root == "object":
-            sub = sub.intersect(_canonical(Normal({"type": "object"}, aligned[0].dialect, ""), policy))
-        return _CanonicalPair(sub, sup, aligned[0].dialect, str(sup.covers(sub)) == "yes")
-    except (canonical.CanonicalizationError, ValueError):
-        return None
-
-
-def _canonical(side: Normal, policy: Policy) -> jsonschema_rs.CanonicalSchema:
-    return jsonschema_rs.canonicalize(
-        align.plain(side.body, side.dialect), draft=DRAFTS[side.dialect], validate_formats=policy.formats, offline=True
-    )
+        return unknown(f"{DISAGREEMENT}: jsonschema-rs says contained, but a witness was found")
+    if found is not None:
+        return no(found.value)
+    return yes() if covered else unknown(proof.reason or "unknown", proof.pointer)
