@@ -1,4 +1,4 @@
-"""What others say about a pair of schemas: jsonschema-rs ``covers``, and searches that share nothing with the prover."""
+"""What others say about a pair of schemas: jsonschema-rs, and searches that share no code with the prover."""
 
 from __future__ import annotations
 

@@ -122,8 +122,8 @@ def pattern(_: Compiler, raw: Raw, spot: Spot) -> Node:
     return keywords.pattern(source)
 
 
-def format_(compiler: Compiler, raw: Raw, spot: Spot) -> Node:
+def format_(compiler: Compiler, raw: Raw, _: Spot) -> Node:
     """``format``: an annotation, unless the policy asserts it; then a property of strings nothing else is known of."""
     if not compiler.formats:
         return ir.TOP
-    return keywords.opaque("format", str(raw["format"]), f"{spot.pointer}/format", ir.BESIDE[STRING])
+    return keywords.opaque("format", str(raw["format"]), ir.BESIDE[STRING])

@@ -150,11 +150,10 @@ class Keys(Node):
 class Opaque(Node):
     """A set we cannot reason about (``reason`` says why). Equal reasons and details are the same set."""
 
-    __slots__ = ("detail", "pointer", "reason")
+    __slots__ = ("detail", "reason")
     tag = b"X"
     reason: str
     detail: str
-    pointer: str
 
 
 class And(Node):

@@ -178,10 +178,10 @@ def keys(key: Node) -> Node:
     return intern(Keys, [key.digest], ALL, BESIDE[OBJECT], key.holes, key=key)
 
 
-def opaque(reason: str, detail: str, pointer: str, must: int = 0) -> Node:
+def opaque(reason: str, detail: str, must: int = 0) -> Node:
     """A set we cannot reason about, except that all of ``must`` is inside."""
     parts = [text(reason), text(detail), number(must)]
-    return intern(Opaque, parts, ALL, must, False, reason=reason, detail=detail, pointer=pointer)
+    return intern(Opaque, parts, ALL, must, False, reason=reason, detail=detail)
 
 
 def common_step(one: Number, two: Number) -> Number:

@@ -15,7 +15,7 @@ class Found:
 
 
 class Unknown:
-    """No answer. ``candidate`` is a value that may be a witness; ``pointer`` leads into the instance or the schema."""
+    """No answer. ``candidate`` is a value that may be a witness; ``pointer`` leads to the place, from here."""
 
     __slots__ = ("candidate", "pointer", "reason")
 
@@ -23,6 +23,11 @@ class Unknown:
         self.reason = reason
         self.pointer = pointer
         self.candidate = candidate
+
+    def below(self, *steps: str) -> Unknown:
+        """The same, seen from the schema around it."""
+        path = "".join(f"/{step.replace('~', '~0').replace('/', '~1')}" for step in steps)
+        return Unknown(self.reason, path + self.pointer, self.candidate)
 
 
 #: None means: proved that there is no such value

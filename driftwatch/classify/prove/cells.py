@@ -94,7 +94,7 @@ class _Filling:
             whole = (
                 None if None in candidates or self.unique else Found(_array(cells, [c.value for c in candidates if c]))
             )
-            return Unknown(unknown.reason, unknown.pointer, whole)
+            return Unknown(unknown.reason, unknown.pointer, whole).below("items")
         values = [result.value for result in results if isinstance(result, Found)]
         if not self.unique or len({frozen(value) for value in values}) == len(values):
             return Found(_array(cells, values))
@@ -124,7 +124,7 @@ class _Filling:
             failing = cell.failing | {enum(values)} if values else cell.failing
             result = self.search.find(cell.holding, failing)
             if isinstance(result, Unknown):
-                return result
+                return result.below("items")
             if result is None:
                 break
             values.append(result.value)

@@ -60,7 +60,7 @@ def solve(state: State, search: Search) -> Result:
         leaf = _Leaf(state, search)
         obligations = leaf.obligations()
     except RegexError as error:
-        return Unknown(error.reason, error.pattern)
+        return Unknown(error.reason)
     if obligations is None:
         return None
     unknown: Unknown | None = None
@@ -115,7 +115,8 @@ class _Leaf:
         """A value for a key."""
         at = (key, outside)
         if at not in self._values:
-            self._values[at] = self.search.find(self.asked(key), outside)
+            result = self.search.find(self.asked(key), outside)
+            self._values[at] = result.below("properties", key) if isinstance(result, Unknown) else result
         return self._values[at]
 
     # obligations

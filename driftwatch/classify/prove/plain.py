@@ -70,9 +70,9 @@ class Plain:
             if node.rest is not TOP and node.rest is not BOTTOM:
                 rest.append(node.rest)
         closed = self.declared and named and not rest
-        for node in here if closed else ():
-            if isinstance(node, Required):
-                for name in node.names:
+        for required in here if closed else ():
+            if isinstance(required, Required):
+                for name in required.names:
                     named.setdefault(name, [])
         names = {name: self.of(judges) for name, judges in named.items()}
         patterns = {source: self.of(judges) for source, judges in patterned.items()}

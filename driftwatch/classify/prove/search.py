@@ -218,7 +218,7 @@ class Search:
         else:
             result = objects.solve(state, self)
         if state.doubt is not None and isinstance(result, Found):
-            return Unknown(state.doubt.reason, state.doubt.pointer, result)
+            return Unknown(state.doubt.reason, "", result)
         return result
 
 

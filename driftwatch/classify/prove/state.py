@@ -76,7 +76,7 @@ class State:
         elif isinstance(node, Enum):
             self.listed.append(node)
         elif isinstance(node, Opaque):
-            self.doubt = self.doubt or Unknown(node.reason, node.pointer)
+            self.doubt = self.doubt or Unknown(node.reason)
         else:
             self.facts.append(node)
         return True
@@ -99,7 +99,7 @@ class State:
         elif isinstance(node, Enum) and bit & (ARRAY | OBJECT):
             refuted.extend(same(value) for value in node.values if kind(value) == bit)
         elif isinstance(node, Opaque):
-            self.doubt = self.doubt or Unknown(node.reason, node.pointer)
+            self.doubt = self.doubt or Unknown(node.reason)
         else:
             self.denials.append(node)
         return True

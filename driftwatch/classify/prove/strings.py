@@ -31,7 +31,7 @@ def solve(state: State, budget: Budget) -> Result:
             try:
                 terms.append(language(fact.source))
             except RegexError as error:
-                doubt = Unknown(error.reason, error.pattern)
+                doubt = Unknown(error.reason)
     for denial in state.denials:
         if isinstance(denial, Size):
             windows = outside(windows, denial.least, denial.most)
@@ -41,7 +41,7 @@ def solve(state: State, budget: Budget) -> Result:
             try:
                 terms.append(negation(language(denial.source)))
             except RegexError as error:
-                doubt = Unknown(error.reason, error.pattern)
+                doubt = Unknown(error.reason)
     term = intersection(terms)
     unknown: Unknown | None = None
     for least, most in windows:
@@ -78,7 +78,7 @@ def outside(windows: list[Window], least: int, most: int | None) -> list[Window]
 def _plain(least: int, most: int | None, excluded: set[str]) -> str | None:
     """A string of some length where nothing else is asked; None when the few tries are all excluded."""
     base = "a" * least
-    for text in (base, base + "a", base + "b", *(f"{base}{number}" for number in range(40))):
+    for text in (base or "a", base, base + "a", base + "b", *(f"{base}{number}" for number in range(40))):
         if text not in excluded and (most is None or len(text) <= most):
             return text
     return None

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import driftwatch.classify
-from driftwatch.classify import Verdict, classify
+from driftwatch.classify import Verdict, classify, prove
 from driftwatch.classify.decide import Proof, contains
+from driftwatch.classify.dialect import Dialect
 from driftwatch.classify.verdict import DEFAULT_POLICY
 
 NAMES = st.sampled_from(["a", "b", "c"])
@@ -94,13 +95,43 @@ def test_a_prover_that_lies_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> 
     assert (verdict.reason or "").startswith("disagreement: ")
 
 
-def test_a_proof_that_a_value_refutes_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("driftwatch.classify.decide._canonical_pair", lambda *_: SimpleNamespace(covered=True))
-    proof = contains(
-        {"type": "null"}, {"type": "string"}, root="any", dialects=("2020-12", "2020-12"), policy=DEFAULT_POLICY
-    )
+def null_in_string(monkeypatch: pytest.MonkeyPatch, prover: prove.Proof, covers: str) -> Proof:
+    """Is null a string? Decided with a prover and a jsonschema-rs that say what the test wants them to."""
+    monkeypatch.setattr("driftwatch.classify.decide.prove.contains", lambda *_, **__: prover)
+    opinion = SimpleNamespace(covers=covers, difference=lambda: None)
+    monkeypatch.setattr("driftwatch.classify.second_opinion._canonical_pair", lambda *_: opinion)
+    dialects: tuple[Dialect, Dialect] = ("2020-12", "2020-12")
+    return contains({"type": "null"}, {"type": "string"}, root="any", dialects=dialects, policy=DEFAULT_POLICY)
+
+
+@pytest.mark.parametrize(
+    ("prover", "covers"),
+    [
+        (prove.Proof("yes"), "no"),
+        (prove.Proof("yes"), "unknown"),
+        (prove.Proof("no", "a", has_witness=True), "yes"),
+        (prove.Proof("no", "a", has_witness=True), "unknown"),
+        (prove.Proof("unknown", reason="budget"), "yes"),
+    ],
+)
+def test_a_disagreement_is_undecided(monkeypatch: pytest.MonkeyPatch, prover: prove.Proof, covers: str) -> None:
+    proof = null_in_string(monkeypatch, prover, covers)
     assert proof.answer == "unknown"
     assert (proof.reason or "").startswith("disagreement: ")
+
+
+def test_the_others_answer_where_the_prover_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    proof = null_in_string(monkeypatch, prove.Proof("unknown", reason="budget"), "unknown")
+    assert (proof.answer, proof.witness) == ("no", None)
+    proof = null_in_string(monkeypatch, prove.Proof("unknown", candidate=None, has_candidate=True), "yes")
+    assert (proof.answer, proof.witness) == ("no", None)
+
+
+def test_what_nobody_knows_is_undecided_with_reason_and_place() -> None:
+    strange = {"properties": {"a": {"pattern": "(a)\\1$"}}, "required": ["a"]}
+    stranger = {"properties": {"a": {"pattern": "(b|a)\\1$"}}}
+    verdict = classify(strange, stranger, direction="input", root="object")
+    assert (verdict.outcome, verdict.reason, verdict.pointer) == ("undecided", "unsupported-pattern", "/properties/a")
 
 
 def test_running_out_of_stack_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,8 @@ def test_draft_07_and_2020_12_meet(old: Any, new: Any, expected: str) -> None:
     assert verdict.outcome == expected, verdict
 
 
-def test_what_another_dialect_cannot_say_is_undecided_not_guessed() -> None:
+def test_the_same_words_in_another_dialect_are_compared_by_their_meaning() -> None:
     verdict = classify({"type": "integer"}, {"type": "integer"}, direction="input", old_dialect="draft-04")
-    assert verdict.outcome == "undecided"
+    assert verdict.outcome == "compatible"
+    verdict = classify({"type": "integer"}, {"type": "integer"}, direction="output", old_dialect="draft-04")
+    assert (verdict.outcome, type(verdict.witness)) == ("breaking", float)

@@ -250,6 +250,9 @@ def test_asserted_formats_are_properties_nothing_else_is_known_of() -> None:
 def test_unknown_says_where() -> None:
     proof = contains({"properties": {"a": {"$ref": "http://127.0.0.1:9/"}}}, TEXT)
     assert (proof.answer, proof.reason, proof.pointer) == ("unknown", "unresolved-reference", "/properties/a")
+    odd = closed(**{"a/b": array(items={"pattern": "(a)\\1"})})
+    proof = contains(odd, closed(**{"a/b": array(items={"maxLength": 3})}))
+    assert (proof.reason, proof.pointer) == ("unsupported-pattern", "/properties/a~1b/items")
 
 
 def test_the_same_question_gets_the_same_witness() -> None:
