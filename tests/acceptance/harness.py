@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import httpx2
 import uvicorn
+
 from driftwatch.testing.fake_slack import FakeSlack
 
 HERE = Path(__file__).parent
