@@ -42,6 +42,28 @@ PURE = (
     "web/pages/contract.py",
     "web/pages/contract_diff.py",
     "web/pages/words.py",
+    *(
+        f"web/pages/{name}.py"
+        for name in (
+            "announced",
+            "definitions",
+            "deploy",
+            "entries",
+            "fleet",
+            "found",
+            "lineage",
+            "models",
+            "raw",
+            "schema_words",
+            "spark",
+            "story",
+            "telling",
+            "timeline",
+            "times",
+            "watched",
+            "witness",
+        )
+    ),
     "safe_text.py",
 )
 

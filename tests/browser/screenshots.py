@@ -1,0 +1,94 @@
+"""Pictures of every page, light and dark, for the documentation: ``python -m browser.screenshots FOLDER`` in tests/."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from browser.site import FLAGS, Site, executable, served
+from browser.world import World, build, services_on
+from playwright.async_api import async_playwright
+
+from driftwatch.db.embedded import EmbeddedPostgres
+from driftwatch.db.migrate import upgrade
+from driftwatch.testing.shop import Shop
+from driftwatch.web.app import create_app
+
+
+def pages(world: World) -> dict[str, str]:
+    """What is worth a picture, by file name."""
+    return {
+        "overview": "/",
+        "changelog": "/changelog",
+        "register": "/servers/new",
+        "import": "/servers/import",
+        "server": f"/servers/{world.servers['orders']}",
+        "server-hostile": f"/servers/{world.servers['tickets']}",
+        "server-unwatched": f"/servers/{world.servers['billing']}",
+        "tool": f"/tools/{world.tools['orders', 'get_order']}",
+        "tool-raw": f"/tools/{world.tools['orders', 'get_order']}?view=raw",
+        "change": f"/changes/{world.changes['orders', 'get_order']}",
+        "change-input": f"/changes/{world.changes['crm', 'search']}",
+        "change-invalid": f"/changes/{world.changes['files', 'read_text']}",
+        "change-removed": f"/changes/{world.changes['tickets', 'gone_soon']}",
+        "changeset": f"/changesets/{world.changesets['files']}",
+        "not-found": "/changes/999999",
+    }
+
+
+@asynccontextmanager
+async def shop() -> AsyncIterator[str]:
+    """The demo's server, to be looked at in the first step of a registration."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        running = Shop(probe.getsockname()[1])
+    serving = asyncio.create_task(running.serve())
+    for _ in range(200):
+        with suppress(OSError):
+            _, writer = await asyncio.open_connection("127.0.0.1", running.port)
+            writer.close()
+            break
+        await asyncio.sleep(0.02)
+    yield running.url
+    serving.cancel()
+    with suppress(asyncio.CancelledError):
+        await serving
+
+
+async def take(site: Site, folder: Path, shop_url: str) -> None:
+    """Every page in both themes at 1440 px, and in light at 375 px."""
+    for theme, width in (("light", 1440), ("dark", 1440), ("phone", 375)):
+        page = await site.open(width=width, dark=theme == "dark")
+        for name, path in pages(site.world).items():
+            await page.goto(path)
+            await page.screenshot(path=folder / f"{name}-{theme}.png", full_page=True)
+        await page.goto("/servers/new")
+        await page.get_by_label("URL").fill(shop_url)
+        await page.get_by_role("button", name="Look first").click()
+        await page.get_by_role("button", name="Watch it").wait_for()
+        await page.screenshot(path=folder / f"found-{theme}.png", full_page=True)
+        stranger = await site.open(width=width, dark=theme == "dark", signed_in=False)
+        await stranger.goto("/login")
+        await stranger.screenshot(path=folder / f"login-{theme}.png", full_page=True)
+
+
+async def main(folder: Path) -> None:
+    """Seed a database of our own, serve it, take the pictures."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="dw-", dir="/tmp") as home, EmbeddedPostgres(Path(home)) as server:
+        upgrade(server.url)
+        async with services_on(server.url, Path(home)) as services, shop() as shop_url:
+            world = await build(services)
+            async with served(create_app(services)) as url, async_playwright() as driver:
+                browser = await driver.chromium.launch(executable_path=executable(), headless=True, args=FLAGS)
+                await take(Site(url, world, browser), folder, shop_url)
+                await browser.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")))
