@@ -277,6 +277,13 @@ def create_tables() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("ix_notification_profile_at", "notification", ["profile_id", "at"], unique=False)
+    op.create_index(
+        "ix_notification_spent_by",
+        "notification",
+        ["spent_by"],
+        unique=False,
+        postgresql_where=sa.text("spent_by IS NOT NULL"),
+    )
     op.create_table(
         "outbox",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
@@ -313,6 +320,7 @@ def create_tables() -> None:
         postgresql_where=sa.text("state IN ('queued', 'leased')"),
     )
     op.create_index("ix_outbox_ordering", "outbox", ["ordering_key", "id"], unique=False)
+    op.create_index(op.f("ix_outbox_alert_id"), "outbox", ["alert_id"], unique=False)
     op.create_table(
         "poll_event",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
@@ -472,6 +480,8 @@ def create_tables() -> None:
         sa.UniqueConstraint("tool_id", "definition_sha"),
         sa.UniqueConstraint("tool_id", "number"),
     )
+    op.create_index(op.f("ix_tool_version_definition_sha"), "tool_version", ["definition_sha"], unique=False)
+    op.create_index(op.f("ix_tool_version_verbatim_sha"), "tool_version", ["verbatim_sha"], unique=False)
     op.create_table(
         "acceptance",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
@@ -492,6 +502,7 @@ def create_tables() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index(op.f("ix_acceptance_tool_id"), "acceptance", ["tool_id"], unique=False)
+    op.create_index(op.f("ix_acceptance_version_id"), "acceptance", ["version_id"], unique=False)
     op.create_table(
         "change",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
@@ -541,6 +552,9 @@ def create_tables() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index(op.f("ix_change_changeset_id"), "change", ["changeset_id"], unique=False)
+    op.create_index(op.f("ix_change_from_version_id"), "change", ["from_version_id"], unique=False)
+    op.create_index(op.f("ix_change_profile_id"), "change", ["profile_id"], unique=False)
+    op.create_index(op.f("ix_change_to_version_id"), "change", ["to_version_id"], unique=False)
     op.create_index(
         "ix_change_judge", "change", ["judge_at"], unique=False, postgresql_where=sa.text("judge_at IS NOT NULL")
     )
@@ -569,6 +583,7 @@ def create_tables() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index(op.f("ix_tool_interval_tool_id"), "tool_interval", ["tool_id"], unique=False)
+    op.create_index(op.f("ix_tool_interval_version_id"), "tool_interval", ["version_id"], unique=False)
     op.create_index(
         "ux_tool_interval_open", "tool_interval", ["tool_id"], unique=True, postgresql_where=sa.text("valid_to IS NULL")
     )

@@ -96,7 +96,9 @@ class Acceptance(SQLModel, table=True):
 
     id: int | None = Field(default=None, sa_column=Column(BigInteger, Identity(), primary_key=True))
     tool_id: int = Field(sa_column=Column(BigInteger, ForeignKey("tool.id"), nullable=False, index=True))
-    version_id: int | None = Field(default=None, sa_column=Column(BigInteger, ForeignKey("tool_version.id")))
+    version_id: int | None = Field(
+        default=None, sa_column=Column(BigInteger, ForeignKey("tool_version.id"), index=True)
+    )
     at: datetime | None = Field(
         default=None, sa_column=Column(DateTime(timezone=True), nullable=False, server_default=func.now())
     )
@@ -137,7 +139,7 @@ class Outbox(SQLModel, table=True):
     dedupe_key: str = Field(sa_column=Column(Text, nullable=False, unique=True))
     ordering_key: str = Field(sa_column=Column(Text, nullable=False))
     channel_id: int = Field(sa_column=Column(BigInteger, ForeignKey("channel.id"), nullable=False))
-    alert_id: int | None = Field(default=None, sa_column=Column(BigInteger, ForeignKey("alert.id")))
+    alert_id: int | None = Field(default=None, sa_column=Column(BigInteger, ForeignKey("alert.id"), index=True))
     event: str = Field(sa_column=Column(Text, nullable=False))
     payload: Any = Field(sa_column=Column(JsonText, nullable=False))  # alerts.message.Message, not yet rendered
     form: str = Field(default="full")  # full | minimal (after the channel refused the full one)

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, DateTime, ForeignKey, Identity, Index, Text, func
+from sqlalchemy import BigInteger, Column, DateTime, ForeignKey, Identity, Index, Text, func, text
 from sqlmodel import Field, SQLModel
 
 from driftwatch.db.types import JsonText
@@ -12,7 +12,10 @@ from driftwatch.db.types import JsonText
 class Notification(SQLModel, table=True):
     """A notifications/tools/list_changed that reached us. ``spent_by``: the changeset it explained."""
 
-    __table_args__ = (Index("ix_notification_profile_at", "profile_id", "at"),)
+    __table_args__ = (
+        Index("ix_notification_profile_at", "profile_id", "at"),
+        Index("ix_notification_spent_by", "spent_by", postgresql_where=text("spent_by IS NOT NULL")),
+    )
 
     id: int | None = Field(default=None, sa_column=Column(BigInteger, Identity(), primary_key=True))
     profile_id: int = Field(sa_column=Column(BigInteger, ForeignKey("profile.id"), nullable=False))

@@ -66,8 +66,10 @@ class ToolVersion(SQLModel, table=True):
     id: int | None = Field(default=None, sa_column=Column(BigInteger, Identity(), primary_key=True))
     tool_id: int = Field(sa_column=Column(BigInteger, ForeignKey("tool.id"), nullable=False))
     number: int = Field()
-    definition_sha: bytes = Field(sa_column=Column(LargeBinary, ForeignKey("blob.sha256"), nullable=False))
-    verbatim_sha: bytes | None = Field(default=None, sa_column=Column(LargeBinary, ForeignKey("blob.sha256")))
+    definition_sha: bytes = Field(sa_column=Column(LargeBinary, ForeignKey("blob.sha256"), nullable=False, index=True))
+    verbatim_sha: bytes | None = Field(
+        default=None, sa_column=Column(LargeBinary, ForeignKey("blob.sha256"), index=True)
+    )
     part_shas: Any = Field(sa_column=Column(JsonText, nullable=False))  # {part: hex sha256 of its canonical form}
     semantic_shas: Any = Field(sa_column=Column(JsonText, nullable=False))  # {"input": hex, "output": hex | null}
     invalid: Any = Field(default=None, sa_column=Column(JsonText))  # {code, message, scope} when SDKs refuse it
@@ -90,7 +92,9 @@ class ToolInterval(SQLModel, table=True):
 
     id: int | None = Field(default=None, sa_column=Column(BigInteger, Identity(), primary_key=True))
     tool_id: int = Field(sa_column=Column(BigInteger, ForeignKey("tool.id"), nullable=False, index=True))
-    version_id: int | None = Field(default=None, sa_column=Column(BigInteger, ForeignKey("tool_version.id")))
+    version_id: int | None = Field(
+        default=None, sa_column=Column(BigInteger, ForeignKey("tool_version.id"), index=True)
+    )
     window_start: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
     valid_from: datetime = Field(sa_column=Column(DateTime(timezone=True), nullable=False))
     valid_to: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
@@ -144,11 +148,15 @@ class Change(SQLModel, table=True):
     id: int | None = Field(default=None, sa_column=Column(BigInteger, Identity(), primary_key=True))
     changeset_id: int = Field(sa_column=Column(BigInteger, ForeignKey("changeset.id"), nullable=False, index=True))
     server_id: int = Field(sa_column=Column(BigInteger, ForeignKey("server.id"), nullable=False))
-    profile_id: int = Field(sa_column=Column(BigInteger, ForeignKey("profile.id"), nullable=False))
+    profile_id: int = Field(sa_column=Column(BigInteger, ForeignKey("profile.id"), nullable=False, index=True))
     tool_id: int = Field(sa_column=Column(BigInteger, ForeignKey("tool.id"), nullable=False))
     kind: str = Field()  # added | removed | changed | restored
-    from_version_id: int | None = Field(default=None, sa_column=Column(BigInteger, ForeignKey("tool_version.id")))
-    to_version_id: int | None = Field(default=None, sa_column=Column(BigInteger, ForeignKey("tool_version.id")))
+    from_version_id: int | None = Field(
+        default=None, sa_column=Column(BigInteger, ForeignKey("tool_version.id"), index=True)
+    )
+    to_version_id: int | None = Field(
+        default=None, sa_column=Column(BigInteger, ForeignKey("tool_version.id"), index=True)
+    )
     window_start: datetime = Field(sa_column=Column(DateTime(timezone=True), nullable=False))
     window_end: datetime = Field(sa_column=Column(DateTime(timezone=True), nullable=False))
     facts: Any = Field(default_factory=dict, sa_column=Column(JsonText, nullable=False))

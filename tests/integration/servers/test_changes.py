@@ -180,3 +180,16 @@ async def test_the_purge_knows_every_table_below_a_server(services: Services, qu
         if k["child"] in below and k["parent"] in below and order.index(k["child"]) > order.index(k["parent"])
     ]
     assert late == []
+
+
+async def test_the_purge_finds_every_reference_by_an_index(services: Services, query: Query) -> None:
+    """Without one, each deleted row would read a whole table."""
+    unindexed = await query(
+        "SELECT c.conrelid::regclass::text AS child, a.attname::text AS by FROM pg_constraint c "
+        "JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1] "
+        "WHERE c.contype = 'f' AND c.connamespace = 'public'::regnamespace AND NOT EXISTS "
+        "(SELECT 1 FROM pg_index i WHERE i.indrelid = c.conrelid AND i.indkey[0] = c.conkey[1])"
+    )
+    # few rows, or never deleted with a server
+    small = {("profile", "credential_id"), ("profile", "succeeds_profile_id"), ("outbox", "channel_id")}
+    assert {(key["child"], key["by"]) for key in unindexed} == small
