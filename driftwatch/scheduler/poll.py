@@ -23,7 +23,7 @@ from driftwatch.scheduler.flush import Flush
 from driftwatch.scheduler.hosts import HostLimits
 from driftwatch.scheduler.model import Claim, Complete, Failure, Result, Visit
 from driftwatch.servers.sealed import open_headers, open_session, seal_session
-from driftwatch.wire.facts import Listing, Target
+from driftwatch.wire.facts import EraFacts, Listing, Session, Target
 from driftwatch.wire.session import close_session
 from driftwatch.wire.walk import walk
 
@@ -81,23 +81,31 @@ class ServerPoll:
 
     async def _poll(self, claim: Claim, target: Target, found: eras.Found) -> None:
         started = time.monotonic()
+        used: Session | None = None
         try:
-            listing = await self._walk(claim, target, found)
+            facts = found.for_poll(claim, eras.known_facts(self._services, claim))
+            used = facts.session
+            listing = await self._walk(claim, target, facts)
+            used = listing.session
             result = await self._look(claim, listing)
         except Exception as error:  # a fault of ours is a failed poll too, and never the batch's end
+            await self._close_unkept(claim, target, used)
             self._flush.add(self._failed(claim, error, started))
         else:
             if result is not None:
                 self._flush.add(result)
 
-    async def _walk(self, claim: Claim, target: Target, found: eras.Found) -> Listing:
-        return await walk(
-            self._services.wire,
-            target,
-            found.for_poll(claim, eras.known_facts(self._services, claim)),
-            polls_survived=claim.polls_survived,
-            fresh_connection=claim.confirming,
-        )
+    async def _walk(self, claim: Claim, target: Target, facts: EraFacts) -> Listing:
+        wire, survived = self._services.wire, claim.polls_survived
+        return await walk(wire, target, facts, polls_survived=survived, fresh_connection=claim.confirming)
+
+    async def _close_unkept(self, claim: Claim, target: Target, used: Session | None) -> None:
+        """A failed poll keeps no new session: end the one that the detection or the walk had opened."""
+        if used is not None and self._is_new(claim, used):
+            await close_session(self._services.wire, target, used)
+
+    def _is_new(self, claim: Claim, session: Session) -> bool:
+        return session != open_session(self._services.secrets, claim.sealed_session)
 
     async def _look(self, claim: Claim, listing: Listing) -> Result | None:
         """The outcome of a complete walk; None when it was written here, because there was something new in it."""
@@ -135,7 +143,7 @@ class ServerPoll:
 
     def _sealed(self, claim: Claim, listing: Listing) -> bytes | None:
         """The session to keep when it is another one than the stored."""
-        if listing.session is None or listing.session == open_session(self._services.secrets, claim.sealed_session):
+        if listing.session is None or not self._is_new(claim, listing.session):
             return None
         return seal_session(self._services.secrets, listing.session)
 

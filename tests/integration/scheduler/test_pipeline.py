@@ -295,3 +295,23 @@ async def test_people_and_polls_at_the_same_time_never_block_each_other(
     await purge.purge_deleted(services.db)
     assert await query("SELECT 1 FROM profile") == []
     assert len(shop._server.session_manager._server_instances) == 0
+
+
+async def test_a_poll_that_fails_after_its_walk_leaves_no_session_behind(
+    services: Services, shop: Shop, query: Query, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await register(services, ServerSpec(shop.url, eras=frozenset({Era.LEGACY})), actor="test")
+    await query("UPDATE server SET detected_at = NULL")  # so that the poll begins with a session of its own
+    await query("UPDATE profile_state SET fingerprint = NULL")
+
+    async def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("history is broken")
+
+    monkeypatch.setattr("driftwatch.scheduler.outcome.record", broken)
+    await poll_due(services, query)
+    assert await query("SELECT state FROM profile_state") == [{"state": "internal-error"}]
+    assert len(shop._server.session_manager._server_instances) == 0
+    monkeypatch.undo()
+    await poll_due(services, query)
+    assert await query("SELECT state FROM profile_state") == [{"state": "ok"}]
+    assert len(shop._server.session_manager._server_instances) == 1
