@@ -13,14 +13,14 @@ from typing import Any
 
 import uvicorn
 from mcp.server import MCPServer
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 #: what each step does to the contract, in order; a server at step n has done the first n
 STEPS = ("reword search", "an optional input for list_orders", "status of get_order may be null")
 
 
 class Order(BaseModel):
-    """An order, as the first contract promises it."""
+    """An order."""
 
     id: str
     status: str
@@ -28,7 +28,10 @@ class Order(BaseModel):
 
 
 class OrderOrPending(BaseModel):
-    """An order after the third step: nobody told the clients that ``status`` may be null."""
+    """An order."""
+
+    # its title and its words are those of Order: nobody is told that ``status`` may be null
+    model_config = ConfigDict(title="Order")
 
     id: str
     status: str | None
@@ -73,6 +76,10 @@ def refund(order_id: str, amount: float) -> bool:
 def opening_hours(weekday: int) -> list[str]:
     """When the shop is open."""
     return ["09:00", "18:00"] if weekday < 6 else []
+
+
+#: the SDK names the schemas of arguments after the function: what replaces one takes its name too
+list_orders_since.__name__, get_order_or_pending.__name__ = list_orders.__name__, get_order.__name__
 
 
 def tools(step: int) -> dict[str, tuple[Callable[..., Any], str]]:

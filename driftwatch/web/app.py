@@ -10,7 +10,8 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
-from sqlalchemy.exc import DataError
+from sqlalchemy.exc import DataError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 
 import driftwatch
@@ -57,6 +58,8 @@ def create_app(services: Services) -> FastAPI:
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(DataError, unstorable)
+    for away in (OperationalError, InterfaceError, PoolTimeoutError):
+        app.add_exception_handler(away, database_away)
     app.add_exception_handler(Exception, crashed)
     return app
 
@@ -110,6 +113,12 @@ async def unstorable(request: Request, error: Exception) -> Response:
     """A value that passed for text or a number and that Postgres has no place for."""
     hint = "check the length of numbers, and remove characters that cannot be seen"
     return _answer(request, 422, "unstorable-value", "a number is too large, or a text holds a NUL character", hint)
+
+
+async def database_away(request: Request, error: Exception) -> Response:
+    """Postgres cannot be reached right now; what was sent has not been done."""
+    log.warning("database away", path=request.url.path, error=type(error).__name__)
+    return _answer(request, 503, "database", "the database cannot be reached right now", "try again in a moment")
 
 
 async def http_error(request: Request, error: Exception) -> Response:

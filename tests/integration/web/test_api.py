@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
 
 from driftwatch.app import Services
+from driftwatch.db.engine import Database
 from driftwatch.testing.shop import Shop
 from driftwatch.web.app import create_app
 from driftwatch.web.auth import store, tokens
@@ -252,3 +254,15 @@ async def test_every_answer_carries_the_security_headers(writer: httpx2.AsyncCli
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["cache-control"] == "no-store"
     assert answer.headers["x-request-id"]
+
+
+async def test_a_database_that_is_away_is_a_503(services: Services, writer: httpx2.AsyncClient, free_url: str) -> None:
+    nowhere = Database(f"postgresql://driftwatch@{free_url.split('/')[2]}/driftwatch")
+    lost = replace(services, db=nowhere)
+    async with await client_with(services, "read") as known:
+        transport = httpx2.ASGITransport(app=create_app(lost))
+        async with httpx2.AsyncClient(
+            transport=transport, base_url="http://driftwatch.test/api/v1", headers=known.headers
+        ) as client:
+            problem(await client.get("/servers"), 503, "database")
+    await nowhere.dispose()
