@@ -72,6 +72,10 @@ async def take(site: Site, folder: Path, shop_url: str) -> None:
         await page.get_by_role("button", name="Look first").click()
         await page.get_by_role("button", name="Watch it").wait_for()
         await page.screenshot(path=folder / f"found-{theme}.png", full_page=True)
+        if theme == "light":
+            await page.set_viewport_size({"width": 1280, "height": 1180})
+            await page.goto(pages(site.world)["change"])
+            await page.screenshot(path=folder / "readme-change.png")
         stranger = await site.open(width=width, dark=theme == "dark", signed_in=False)
         await stranger.goto("/login")
         await stranger.screenshot(path=folder / f"login-{theme}.png", full_page=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from browser.site import Site
+from browser.site import Site, executable
 from browser.world import MARKUP_NAME, World
 from playwright.async_api import Page, expect
 
@@ -32,6 +32,12 @@ def paths(world: World) -> dict[str, str]:
 
 async def sideways(page: Page) -> int:
     return int(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+def test_without_a_browser_the_tests_fail_and_name_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(pytest.fail.Exception, match="apt-get install chromium"):
+        executable()
 
 
 @pytest.mark.parametrize("width", [320, 768, 1440])

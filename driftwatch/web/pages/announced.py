@@ -122,7 +122,9 @@ def _listening(evidence: Mapping[str, Any]) -> str:
 def _restarts(evidence: Mapping[str, Any]) -> str:
     seen = moments(evidence, "restarts")
     kinds = evidence.get("restart_kinds")
-    named = f", {', '.join(str(kind) for kind in kinds[:3])}" if isinstance(kinds, list) and kinds else ""
+    named = (
+        f", {', '.join(str(kind).replace('-', ' ') for kind in kinds[:3])}" if isinstance(kinds, list) and kinds else ""
+    )
     return f"seen at {times.clock(seen[0], seconds=True)}{named}" if seen else "none seen"
 
 

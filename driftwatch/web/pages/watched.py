@@ -80,7 +80,9 @@ def summary(rows: Sequence[ToolRow]) -> str:
     outputs = sum(1 for row in present if row.output == "declared")
     gone = len(rows) - len(present)
     tail = f" · {gone} gone" if gone else ""
-    return f"{words.count(len(present), 'tool')}, of which {outputs} declare outputs{tail}"
+    if not present:
+        return f"none now{tail}"
+    return f"{words.count(len(present), 'tool')}, of which {outputs or 'none'} declare outputs{tail}"
 
 
 def notes(lists: Iterable[ListView], tools: Iterable[ToolView]) -> list[tuple[str, found.Note]]:

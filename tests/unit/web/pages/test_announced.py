@@ -65,7 +65,7 @@ def test_the_facts_are_shown_not_only_the_word(sample: Any) -> None:
         judgement=sample.judged("silent", "restart", restarts=[at.timestamp()], restart_kinds=["session-lost"]),
     )
     facts = dict(announced.explain(change, sample.now).facts)
-    assert facts["restart"] == "seen at 14:04:31, session-lost"
+    assert facts["restart"] == "seen at 14:04:31, session lost"
     assert facts["notified"] == "none arrived"
     assert facts["server"] == "does not declare listChanged"
     assert facts["version"] == "still 2.3.1, not bumped (weak evidence)"
