@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, cast
 
 from driftwatch.alerts.views import AlertView, DecisionView
-from driftwatch.errors import WireError
-from driftwatch.history.views import ChangeView, JudgementView, PartView
+from driftwatch.classify.verdict import Finding
+from driftwatch.history.views import ChangeView, FindingView, JudgementView, PartView
 from driftwatch.web.api.models import (
     AlertEventOut,
     AlertOut,
@@ -15,7 +15,6 @@ from driftwatch.web.api.models import (
     ChangeOut,
     EraName,
     EvidenceOut,
-    Failure,
     FindingOut,
     Kind,
     PartOut,
@@ -32,18 +31,20 @@ def part_out(part: PartView) -> PartOut:
         via=part.via,
         reason=part.reason,
         witness=dict(part.witness) if part.witness is not None else None,
-        findings=[
-            FindingOut(
-                rule=finding.rule,
-                pointer=finding.pointer,
-                level=finding.level,
-                effect=finding.effect,
-                message=finding.message,
-                witness=finding.witness,
-            )
-            for finding in part.findings
-        ],
+        findings=[finding_out(finding, finding.witness) for finding in part.findings],
         paths=[dict(path) for path in part.paths],
+    )
+
+
+def finding_out(finding: FindingView | Finding, witness: Any) -> FindingOut:
+    """A finding, stored or just made."""
+    return FindingOut(
+        rule=finding.rule,
+        pointer=finding.pointer,
+        level=finding.level,
+        effect=finding.effect,
+        message=finding.message,
+        witness=witness,
     )
 
 
@@ -131,8 +132,3 @@ def alert_out(alert: AlertView) -> AlertOut:
             for event in alert.events
         ],
     )
-
-
-def failure(error: WireError) -> Failure:
-    """Why a server could not be read."""
-    return Failure(code=error.code, message=error.message, hint=error.hint)

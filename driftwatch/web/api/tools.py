@@ -14,9 +14,9 @@ from driftwatch.classify.tool import PartAssessment
 from driftwatch.history import read
 from driftwatch.history.views import ToolView, VersionView
 from driftwatch.servers import store as servers_store
+from driftwatch.web.api.convert import finding_out
 from driftwatch.web.api.models import (
     EraName,
-    FindingOut,
     IntervalOut,
     PartOut,
     ToolOut,
@@ -143,16 +143,6 @@ def _part(part: PartAssessment) -> PartOut:
         via=part.via,
         reason=part.reason,
         witness=dict(part.witness) if part.witness is not None else None,
-        findings=[
-            FindingOut(
-                rule=finding.rule,
-                pointer=finding.pointer,
-                level=finding.level,
-                effect=finding.effect,
-                message=finding.message,
-                witness=finding.witness if finding.has_witness else None,
-            )
-            for finding in part.findings
-        ],
+        findings=[finding_out(finding, finding.witness if finding.has_witness else None) for finding in part.findings],
         paths=[dict(path) for path in part.paths],
     )
