@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 #: stored beside every assessment; another version may answer otherwise, so old answers can be made again
-CLASSIFIER_VERSION: Final = "1"
+CLASSIFIER_VERSION: Final = "2"
 
 Outcome = Literal["compatible", "breaking", "undecided", "invalid"]
 Direction = Literal["input", "output"]
