@@ -75,8 +75,20 @@ def frozen(value: Any) -> Any:
     return ("number", exact(value))
 
 
+def plain(value: Any) -> Any:
+    """An equal value in which integral numbers are integers, up to those every client can hold."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if isinstance(value, float | Decimal) and -(2**53) <= value <= 2**53:
+        number = exact(value)
+        return number if isinstance(number, int) else value
+    return value
+
+
 def written(value: Any) -> str:
-    """A canonical text of a value: equal texts iff equal values. Used for digests, not for people."""
+    """A canonical text of a value as it is written (``1`` is not ``1.0``). Used for digests, not for people."""
     if isinstance(value, str):
         return f"s{len(value)}:{value}"
     if value is None:
@@ -88,4 +100,4 @@ def written(value: Any) -> str:
         return f"{{{items}}}"
     if isinstance(value, list):
         return f"[{''.join(map(written, value))}]"
-    return f"#{exact(value)}"
+    return f"#{exact(value)}{'.' if kind(value) == WHOLE else ''}"

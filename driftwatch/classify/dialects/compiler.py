@@ -40,6 +40,10 @@ class Dialect:
     handlers: Mapping[str, Handler]
     ref_alone: bool
 
+    def named_by(self, uri: str) -> bool:
+        """Whether a ``$schema`` means this dialect, with or without an empty fragment, http or https."""
+        return uri.rstrip("#").partition("://")[2] == f"json-schema.org/{self.uri}"
+
 
 class Spot:
     """A place in the document and how the walk got there (for messages only)."""
@@ -103,6 +107,7 @@ class Compiler:
         self.steps += 1
         if self.steps > MAX_NODES or len(self.open) > MAX_DEPTH:
             raise SchemaError("budget", spot.pointer, "too large or too deep")
+        self._same_dialect(raw, spot)
         self.open[key] = None
         node = self._assertions(raw, spot if place is spot.place else spot.at(place))
         hole = self.open.pop(key)
@@ -111,6 +116,12 @@ class Compiler:
             node = hole
         self.done[key] = node
         return node
+
+    def _same_dialect(self, raw: dict[str, Any], spot: Spot) -> None:
+        """Validators do not agree on what a ``$schema`` inside a document changes."""
+        declared = raw.get("$schema")
+        if isinstance(declared, str) and raw is not self.document.root and not self.dialect.named_by(declared):
+            raise SchemaError("embedded-dialect", f"{spot.pointer}/$schema", declared)
 
     def _assertions(self, raw: dict[str, Any], spot: Spot) -> Node:
         handlers = self.dialect.handlers

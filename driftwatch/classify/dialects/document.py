@@ -115,8 +115,8 @@ class Document:
             retrieved = self.registry.anchor(uri, fragment)
             return retrieved.value.resource.contents, _into(place, uri)
         resolved = self.registry.resolver(place.base).lookup(reference)
-        base = resolved.resolver._base_uri  # the pointer may have crossed embedded resources
-        return resolved.contents, _into(_into(place, uri), base)
+        # The pointer may have crossed into an embedded resource: only the one it ends in counts as entered.
+        return resolved.contents, _into(place, resolved.resolver._base_uri)
 
     def _anchor(self, uri: str, name: str) -> Any:
         try:

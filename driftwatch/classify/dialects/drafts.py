@@ -16,7 +16,7 @@ _DRAFT_04: Final[dict[str, Handler]] = {
     "oneOf": applicators.one_of,
     "not": applicators.not_,
     "type": scalars.type_04,
-    "enum": scalars.enum,
+    "enum": scalars.enum_04,
     "minimum": scalars.bounds_04,
     "maximum": scalars.bounds_04,
     "multipleOf": scalars.multiple_of,
@@ -39,6 +39,7 @@ _DRAFT_04: Final[dict[str, Handler]] = {
 _DRAFT_06: Final[dict[str, Handler]] = {
     **_DRAFT_04,
     "type": scalars.type_,
+    "enum": scalars.enum,
     "const": scalars.const,
     "minimum": scalars.bounds,
     "maximum": scalars.bounds,
@@ -65,7 +66,6 @@ _DRAFT_2020: Final[dict[str, Handler]] = {
     "unevaluatedItems": unevaluated.unevaluated_items,
 }
 
-_JSON_SCHEMA: Final = "json-schema.org/"
 DIALECTS: Final = {
     dialect.name: dialect
     for dialect in (
@@ -81,9 +81,4 @@ DEFAULT: Final = "2020-12"
 
 def named(uri: str) -> Dialect | None:
     """The dialect a ``$schema`` names, None for one we do not know."""
-    bare = uri.rstrip("#")
-    for scheme in ("http://", "https://"):
-        if bare.startswith(scheme + _JSON_SCHEMA):
-            path = bare[len(scheme + _JSON_SCHEMA) :]
-            return next((dialect for dialect in DIALECTS.values() if dialect.uri == path), None)
-    return None
+    return next((dialect for dialect in DIALECTS.values() if dialect.named_by(uri)), None)

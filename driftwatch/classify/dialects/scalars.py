@@ -10,7 +10,7 @@ from driftwatch.classify.dialects.compiler import Compiler, Spot
 from driftwatch.classify.dialects.errors import SchemaError
 from driftwatch.classify.ir import Node, Number, keywords
 from driftwatch.classify.ir.boolean import all_of
-from driftwatch.classify.values import ARRAY, BOOLEAN, INTEGER, NULL, NUMBER, OBJECT, STRING, WHOLE, exact
+from driftwatch.classify.values import ARRAY, BOOLEAN, INTEGER, NULL, NUMBER, OBJECT, STRING, WHOLE, exact, plain
 
 Raw = Mapping[str, Any]
 
@@ -53,7 +53,15 @@ def type_04(_: Compiler, raw: Raw, spot: Spot) -> Node:
 
 
 def enum(_: Compiler, raw: Raw, spot: Spot) -> Node:
-    """``enum``."""
+    """``enum`` from draft 06 on."""
+    values = raw["enum"]
+    if not isinstance(values, list):
+        raise invalid(spot, "enum")
+    return keywords.enum(map(plain, values))
+
+
+def enum_04(_: Compiler, raw: Raw, spot: Spot) -> Node:
+    """``enum`` in draft 04: ``1`` and ``1.0`` stay apart, because only one of them is an integer."""
     values = raw["enum"]
     if not isinstance(values, list):
         raise invalid(spot, "enum")
@@ -62,7 +70,7 @@ def enum(_: Compiler, raw: Raw, spot: Spot) -> Node:
 
 def const(_: Compiler, raw: Raw, __: Spot) -> Node:
     """``const``."""
-    return keywords.enum([raw["const"]])
+    return keywords.enum([plain(raw["const"])])
 
 
 def numeral(raw: Raw, keyword: str, spot: Spot) -> Number | None:

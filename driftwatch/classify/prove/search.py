@@ -28,7 +28,6 @@ from driftwatch.classify.values import (
     OBJECT,
     STRING,
     WHOLE,
-    exact,
     kind,
 )
 
@@ -162,12 +161,9 @@ class Search:
 
     def _members(self, state: State) -> list[Any]:
         """Enumerated values of the state's kind. Where 1.0 is told from 1 they are taken as written."""
+        bits = INTEGER | WHOLE if state.bit == INTEGER and not self.universe & WHOLE else state.bit
         values = min((each.values for each in state.listed), key=len)
-        if self.universe & WHOLE:
-            return [value for value in values if kind(value) == state.bit]
-        if state.bit == INTEGER:
-            return [exact(value) for value in values if kind(value) & (INTEGER | WHOLE)]
-        return [value for value in values if kind(value) == state.bit]
+        return [value for value in values if kind(value) & bits]
 
     def _branch(self, state: State, ways: list[Alternative]) -> Result:
         unknown: Unknown | None = None

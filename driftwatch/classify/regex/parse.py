@@ -1,6 +1,6 @@
 """ECMA-262 patterns, flag ``u``, to syntax trees.
 
-Outside the fragment: back-references, word boundaries, look-behind and Unicode property escapes.
+Outside the fragment: back-references, word boundaries, look-behind, and Unicode properties other than categories.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from driftwatch.classify.regex.charset import DIGITS, DOT, SPACE, WORD, Charset, charset, complement, single
+from driftwatch.classify.regex.properties import property_members
 from driftwatch.classify.regex.syntax import Chars, Choice, End, Look, RegexError, Repeat, Sequence, Start, Tree
 
 _CLASSES: Final = {
@@ -164,7 +165,9 @@ class _Parser:
             return single(0)
         if char == "0" and not self.peek():
             return single(0)
-        if char in "bBpPk" or char in "123456789":
+        if char in "pP":
+            return self.unicode_property(negated=char == "P")
+        if char in "bBk" or char in "123456789":
             raise self.unsupported()
         if char == "x":
             return single(self.hexadecimal(2))
@@ -181,6 +184,16 @@ class _Parser:
         if char.isascii() and not char.isalnum() and char != "_":
             return single(ord(char))
         raise self.invalid()
+
+    def unicode_property(self, *, negated: bool) -> Charset:
+        end = self.pattern.find("}", self.at)
+        if not self.eat("{") or end < 0:
+            raise self.invalid()
+        members = property_members(self.pattern[self.at : end])
+        self.at = end + 1
+        if members is None:
+            raise self.unsupported()
+        return complement(members) if negated else members
 
     def hexadecimal(self, digits: int) -> int:
         text = self.pattern[self.at : self.at + digits]
@@ -235,7 +248,7 @@ class _Parser:
             return single(ord(char)), ord(char)
         marker = self.peek()
         chars = self.escape(in_class=True)
-        if marker in _CLASSES:
+        if marker in _CLASSES or marker in ("p", "P"):
             return chars, None
         if marker == "u" and not chars:
             self.at = start + 2

@@ -69,6 +69,42 @@ def test_a_dynamic_reference_depends_on_the_way() -> None:
     assert holds(compile_schema(inner, "2020-12"), {"kids": [{"kid": 1}]}) is True
 
 
+def test_only_the_resource_a_pointer_ends_in_is_entered() -> None:
+    schema = {
+        "$id": "https://example.invalid/main",
+        "type": "object",
+        "properties": {"bar": {"$ref": "bar#/$defs/item"}},
+        "$defs": {
+            "bar": {
+                "$id": "bar",
+                "type": "array",
+                "items": {"$ref": "item"},
+                "$defs": {
+                    "item": {
+                        "$id": "item",
+                        "type": "object",
+                        "properties": {"content": {"$dynamicRef": "#content"}},
+                        "$defs": {"default": {"$dynamicAnchor": "content", "type": "integer"}},
+                    },
+                    "content": {"$dynamicAnchor": "content", "type": "string"},
+                },
+            }
+        },
+    }
+    node = compile_schema(schema, "2020-12")
+    assert holds(node, {"bar": {"content": 42}}) is True
+    assert holds(node, {"bar": {"content": "text"}}) is False
+
+
+def test_another_dialect_inside_a_document_is_refused_by_name() -> None:
+    here, there = "https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"
+    inner = {"$schema": here, "type": "string"}
+    assert compile_schema({"$schema": here, "items": inner}) is compile_schema({"items": TEXT})
+    with pytest.raises(SchemaError) as caught:
+        compile_schema({"$schema": here, "items": {**inner, "$schema": there}})
+    assert (caught.value.reason, caught.value.pointer) == ("embedded-dialect", "/items/$schema")
+
+
 def test_a_recursive_reference_depends_on_the_way() -> None:
     inner = {
         "$id": "https://example.invalid/tree",

@@ -58,6 +58,7 @@ PAIRS: list[tuple[Any, Any, str, str]] = [
     ({"const": [False]}, {"const": [0]}, "no", "no"),
     ({"const": 1}, {"const": 1.0}, "yes", "yes"),
     ({"const": 2**53}, {"const": 2**53 + 1}, "no", "no"),
+    ({"const": 1e308}, {"type": "integer", "multipleOf": 0.123456789}, "no", "no"),
     ({"enum": ["a", 1]}, {"enum": ["a", 1, 2]}, "yes", "no"),
     ({"type": "string", "enum": ["a", 1]}, {"const": "a"}, "yes", "yes"),
     (WHOLE, {"type": "number"}, "yes", "no"),
@@ -167,6 +168,10 @@ def test_draft_04_tells_one_from_one_point_zero() -> None:
     assert (proof.answer, type(proof.witness)) == ("no", float)
     assert ask(WHOLE, {"type": "number", "multipleOf": 1}, dialects=four).answer == "yes"
     assert ask(WHOLE, WHOLE, dialects=("2020-12", "draft-04")).answer == "no"
+    one_of = {"oneOf": [WHOLE, {"minimum": 2}]}
+    for number, answer in ((3, "no"), (3.0, "yes"), (3, "no")):  # whatever was compiled before
+        assert ask({"enum": [number]}, one_of, dialects=four).answer == answer
+        assert ask({"enum": [[number]]}, {"items": one_of}, dialects=four).answer == answer
     assert ask({"enum": [1]}, WHOLE, dialects=four).answer == "yes"
     assert ask({"enum": [[1, {"a": 2}]]}, {"items": {"type": ["integer", "object"]}}, dialects=four).answer == "yes"
 

@@ -55,6 +55,16 @@ def missing(one: str, two: str) -> str | None:
         ("^(?:(?:a|b{2})*c)*$", "abbcc", True),
         ("^(?:ab?){2,3}$", "abaab", True),
         ("^(?:ab?){2,3}$", "a", False),
+        (r"^\p{Letter}$", "é", True),
+        (r"^\p{Lu}+$", "ÀB", True),
+        (r"^\p{Lu}$", "a", False),
+        (r"^[\p{gc=Nd}_]+$", "٣_4", True),
+        (r"^\P{L}$", "é", False),
+        (r"^\p{ASCII}$", "é", False),
+        (r"^\p{Any}$", "😀", True),
+        (r"^\p{Co}$", "\U000f0000", True),
+        (r"^\p{LC}$", "ª", False),
+        (r"^\p{Assigned}$", "\uffff", False),
     ],
 )
 def test_facts(pattern: str, text: str, expected: bool) -> None:
@@ -62,14 +72,16 @@ def test_facts(pattern: str, text: str, expected: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(", "a{2,1}", "*a", r"\Z", "a{,3}", "[b-a]", r"\u{110000}", "(?<1>a)", "a)", r"\xg0"]
+    "pattern", ["(", "a{2,1}", "*a", r"\Z", "a{,3}", "[b-a]", r"\u{110000}", "(?<1>a)", "a)", r"\xg0", r"\p", r"\p{L"]
 )
 def test_invalid_patterns_are_named(pattern: str) -> None:
     with pytest.raises(RegexError, match="invalid-pattern"):
         language(pattern)
 
 
-@pytest.mark.parametrize("pattern", [r"(a)\1", r"\bword", "(?<=a)b", "(?<!a)b", r"\p{L}", "(?:^a)*", "(?i:a)"])
+@pytest.mark.parametrize(
+    "pattern", [r"(a)\1", r"\bword", "(?<=a)b", "(?<!a)b", r"\p{Script=Greek}", "(?:^a)*", "(?i:a)"]
+)
 def test_patterns_outside_the_fragment_are_named(pattern: str) -> None:
     with pytest.raises(RegexError, match="unsupported-pattern"):
         language(pattern)
