@@ -96,6 +96,19 @@ def test_recursion_with_the_same_shape_but_other_targets_differs() -> None:
     assert len(nodes) == 3  # a → a never reaches b
 
 
+def test_recursion_that_differs_far_away_differs() -> None:
+    def ring(special: int) -> dict[str, Any]:
+        def node(index: int) -> dict[str, Any]:
+            following, itself = ({"$ref": f"#/$defs/d{each % 6}"} for each in (index + 1, index))
+            return {"type": "object", "properties": {"next": following, "self": itself}}
+
+        definitions = {f"d{index}": node(index) for index in range(6)}
+        definitions[f"d{special}"]["required"] = ["next"]
+        return {"$ref": "#/$defs/d0", "$defs": definitions}
+
+    assert len({compile_schema(ring(special)).digest for special in range(6)}) == 6
+
+
 def shuffled(value: Any, rnd: random.Random) -> Any:
     """The same document with its keys, and its lists that are sets, in another order."""
     if isinstance(value, dict):

@@ -143,6 +143,44 @@ PAIRS: list[tuple[Any, Any, str, str]] = [
         "yes",
         "no",
     ),
+    # A second key of the same kind is needed when two denials disagree about its value.
+    (
+        {"type": "object", "additionalProperties": {"type": ["string", "integer"]}},
+        {"anyOf": [{"additionalProperties": TEXT}, {"additionalProperties": WHOLE}]},
+        "no",
+        "no",
+    ),
+    ({"type": "object", "required": ["q"], "maxProperties": 1}, {"additionalProperties": TEXT}, "no", "no"),
+    (
+        {"type": "object", "maxProperties": 1},
+        {"anyOf": [{"propertyNames": {"maxLength": 1}}, {"propertyNames": {"pattern": "^b"}}]},
+        "no",
+        "no",
+    ),
+    ({"type": "object", "minProperties": 1, "propertyNames": {"enum": ["q"]}}, {"required": ["q"]}, "yes", "no"),
+    # An item that must be counted may only fit beyond the prefix.
+    (array(NULL, NULL, NULL, contains=TEXT), False, "no", "yes"),
+    (array({"enum": [1, 2]}, {"const": 1}, minItems=2, uniqueItems=True), False, "no", "yes"),
+    (array({"enum": [1, 2]}, {"enum": [1, 2]}, {"enum": [1, 2, 3]}, minItems=3, uniqueItems=True), False, "no", "yes"),
+    (array(TEXT, TEXT, minItems=2, uniqueItems=True), {"prefixItems": [{"const": "a"}]}, "no", "no"),
+    (array(items={"enum": [1, 2, 3]}, contains={"const": 2}, minContains=2, uniqueItems=True), False, "yes", "yes"),
+    (
+        {
+            "type": "object",
+            "properties": {"a": {}},
+            "anyOf": [{"properties": {"b": {}}, "required": ["b"]}, {"required": ["a"]}],
+            "unevaluatedProperties": False,
+        },
+        {"required": ["b"]},
+        "no",
+        "no",
+    ),
+    (
+        array(allOf=[{"prefixItems": [TEXT]}, {"prefixItems": [{}, NULL]}], unevaluatedItems=False),
+        {"maxItems": 1},
+        "no",
+        "no",
+    ),
     (tagged(20), {"oneOf": [*tagged(20)["oneOf"], NULL]}, "yes", "no"),
     (tagged(60), tagged(60, word="anyOf"), "yes", "yes"),
     (tagged(40, "string"), tagged(40), "no", "no"),
@@ -224,8 +262,8 @@ def test_any_json_value_said_by_recursion_is_everything() -> None:
 
 
 def test_a_conclusion_under_an_assumption_is_forgotten_with_it() -> None:
-    """``b`` looks empty while ``a`` is being explored (they need each other), but ``a`` turns out not to be."""
-    a = {"anyOf": [{"$ref": "#/$defs/b"}, NULL]}
+    """``b`` looks empty while ``a`` is being explored (arrays come first), but then ``a`` has an object."""
+    a = {"anyOf": [array(items={"$ref": "#/$defs/b"}, minItems=1), {"type": "object"}]}
     b = {"type": "object", "properties": {"x": {"$ref": "#/$defs/a"}}, "required": ["x"]}
     schema = {"$defs": {"a": a, "b": b}, **array({"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}, minItems=2)}
     assert ask(schema, False).answer == "no"
