@@ -12,6 +12,7 @@ from driftwatch.classify.findings.explain import annotation_findings, explain
 from driftwatch.classify.gate import Gate, GateError
 from driftwatch.classify.normal import Normal, NotNormalError, UnresolvedError, normalise
 from driftwatch.classify.verdict import DEFAULT_POLICY, Direction, Policy, Root, Verdict
+from driftwatch.classify.witness.formats import dressed
 from driftwatch.classify.witness.shrink import shrink
 
 _DEEPEST: Final = 128
@@ -205,6 +206,8 @@ def _witnessed(
         return normal is None or via.via(normal, value) == kind
 
     small = shrink(witness, holds)
+    if normal is not None:
+        small = dressed(normalise(writer.schema, dialects[0], formats=True), small, holds)
     refusal = refusing.refusal(small)
     return Verdict(
         "breaking",

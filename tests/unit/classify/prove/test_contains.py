@@ -157,7 +157,12 @@ PAIRS: list[tuple[Any, Any, str, str]] = [
         "no",
         "no",
     ),
-    ({"type": "object", "minProperties": 1, "propertyNames": {"enum": ["q"]}}, {"required": ["q"]}, "yes", "no"),
+    (
+        {"type": "object", "properties": {"a": TEXT}, "minProperties": 1, "propertyNames": {"enum": ["q"]}},
+        {"required": ["q"]},
+        "yes",
+        "no",
+    ),
     # An item that must be counted may only fit beyond the prefix.
     (array(NULL, NULL, NULL, contains=TEXT), False, "no", "yes"),
     (array({"enum": [1, 2]}, {"const": 1}, minItems=2, uniqueItems=True), False, "no", "yes"),
