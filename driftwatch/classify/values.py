@@ -21,13 +21,19 @@ ARRAY: Final = 64
 OBJECT: Final = 128
 NUMBER: Final = INTEGER | WHOLE | FRACTION
 ALL: Final = 255
+MAX_DIGITS: Final = 4_000
 
 
 def exact(number: float | Decimal) -> Fraction | int:
-    """The number as written in JSON, without binary rounding (``0.1`` is one tenth)."""
+    """The number as written in JSON, without binary rounding (``0.1`` is one tenth).
+
+    Raises OverflowError where writing it down would take thousands of digits, ValueError for what is no number.
+    """
     if isinstance(number, int):
         return number
     decimal = number if isinstance(number, Decimal) else Decimal(repr(number))
+    if decimal.is_finite() and abs(decimal.adjusted()) > MAX_DIGITS:
+        raise OverflowError
     fraction = Fraction(decimal)
     return fraction.numerator if fraction.denominator == 1 else fraction
 

@@ -31,6 +31,6 @@ def compile_schema(schema: Any, dialect: str | None = None, *, formats: bool = F
     chosen = DIALECTS[dialect] if dialect else dialect_of(schema)
     try:
         return Compiler(schema, chosen, formats=formats).compile()
-    except (AttributeError, TypeError, ValueError, OverflowError) as error:
+    except (AttributeError, TypeError, ValueError, ArithmeticError) as error:
         # A keyword holds something its draft does not allow: a list of numbers for names, NaN, 5 000 digits, a bad URI.
         raise SchemaError("invalid-schema", "", str(error)) from error

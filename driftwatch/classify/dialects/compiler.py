@@ -1,9 +1,8 @@
 """A schema document to one IR node. What the keywords mean is in the drafts; here is the walk, and recursion.
 
 Recursive definitions are found while walking: meeting a subschema that is still being compiled leaves a ``Hole``. When
-the walk is done, each holed definition gets a digest that depends only on the infinite tree it stands for (colour
-refinement over the definitions it reaches, as for minimising automata), so renamed or reordered recursion is the same
-node; then the holes are filled with ``Rec`` nodes.
+the walk is done, each holed definition gets a digest that depends only on the infinite tree it stands for (see
+``recursion``), so renamed or reordered recursion is the same node; then the holes are filled with ``Rec`` nodes.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from driftwatch.classify.ir import (
     Or,
     Props,
     Rec,
+    digest_of,
     number,
     recursive,
     text,
@@ -29,13 +30,12 @@ from driftwatch.classify.ir.keywords import contains, items, keys, props
 
 def tie(node: Node, bodies: Mapping[Hole, Node]) -> Node:
     """The node with every hole filled. Raises SchemaError for a definition that means itself in place."""
-    reached = {hole: _holes(body) for hole, body in bodies.items()}
     _refuse_unguarded({hole: _holes(body, in_place=True) for hole, body in bodies.items()})
     recs: dict[Hole, Rec] = {}
     filler = _Filler(recs)
+    colours = _Colours(bodies)
     for hole, body in bodies.items():
-        digest = _colour(hole, bodies, reached)
-        recs[hole] = recursive(digest, _later(filler, body))
+        recs[hole] = recursive(colours.digest(hole), _later(filler, body))
     filled = filler.fill(node)
     for rec in recs.values():
         rec.build()
@@ -92,19 +92,48 @@ def _refuse_unguarded(edges: Mapping[Hole, frozenset[Hole]]) -> None:
             del left[hole]
 
 
-def _colour(start: Hole, bodies: Mapping[Hole, Node], reached: Mapping[Hole, frozenset[Hole]]) -> bytes:
-    """A digest of the infinite tree ``start`` stands for: 2n + 1 rounds separate any two trees of n definitions."""
-    group = {start}
-    todo = [start]
-    while todo:
-        below = reached[todo.pop()] - group
-        group |= below
-        todo.extend(below)
-    colours = dict.fromkeys(group, b"")
-    for _ in range(2 * len(group) + 1):
+class _Colours:
+    """Digests of the infinite trees that definitions stand for.
+
+    The definitions a hole reaches are coloured by the shape of their bodies, then by the colours these mention, until
+    no class of colours splits any more. The classes with their bodies are then a system of equations in normal form:
+    equal systems have equal solutions, whatever the definitions were called.
+    """
+
+    def __init__(self, bodies: Mapping[Hole, Node]) -> None:
+        self.bodies = bodies
+        self.mentioned = {hole: _holes(body) for hole, body in bodies.items()}
+        self._systems: dict[frozenset[Hole], tuple[Mapping[Hole, bytes], bytes]] = {}
+
+    def digest(self, start: Hole) -> bytes:
+        """The digest of one definition."""
+        group = self._reached(start)
+        if group not in self._systems:
+            self._systems[group] = self._solved(group)
+        colours, equations = self._systems[group]
+        return digest_of(b"@", colours[start], equations)
+
+    def _reached(self, start: Hole) -> frozenset[Hole]:
+        group = {start}
+        todo = [start]
+        while todo:
+            below = self.mentioned[todo.pop()] - group
+            group |= below
+            todo.extend(below)
+        return frozenset(group)
+
+    def _solved(self, group: frozenset[Hole]) -> tuple[Mapping[Hole, bytes], bytes]:
+        colours, classes = dict.fromkeys(group, b""), 0
+        while len(set(colours.values())) > classes:
+            classes = len(set(colours.values()))
+            colours = self._repainted(colours)
+        bodies = self._repainted(colours)
+        equations = sorted({colours[hole] + bodies[hole] for hole in group})
+        return colours, b"".join(equations)
+
+    def _repainted(self, colours: Mapping[Hole, bytes]) -> dict[Hole, bytes]:
         memo: dict[Node, bytes] = {}
-        colours = {hole: _painted(bodies[hole], colours, memo) for hole in group}
-    return blake2b(b"@%d:" % len(group) + colours[start], digest_size=16).digest()
+        return {hole: _painted(self.bodies[hole], colours, memo) for hole in colours}
 
 
 def _painted(node: Node, colours: Mapping[Hole, bytes], memo: dict[Node, bytes]) -> bytes:

@@ -21,6 +21,7 @@ from driftwatch.classify.ir import TOP, Node, keywords
 from driftwatch.classify.ir.boolean import all_of, any_of, not_
 
 MAX_CASES: Final = 128
+MAX_STEPS: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +119,15 @@ class Cases:
         self.keyword = keyword
         self.own = own
         self.open: set[int] = set()
+        self.steps = 0
 
     def of(self, raw: Raw, spot: Spot) -> list[Case]:
         """The cases of the keywords beside the unevaluated keyword in ``raw``."""
         if id(raw) in self.open:
             raise SchemaError("unguarded-recursion", spot.pointer)
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise SchemaError("budget", spot.pointer, self.keyword)
         self.open.add(id(raw))
         cases: list[Case] = [(TOP, self.own(self, raw, spot))]
         for group in self._applicators(raw, spot):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from typing import Any
 
 import pytest
@@ -107,6 +108,29 @@ def test_recursion_that_differs_far_away_differs() -> None:
         return {"$ref": "#/$defs/d0", "$defs": definitions}
 
     assert len({compile_schema(ring(special)).digest for special in range(6)}) == 6
+
+
+def test_definitions_with_the_same_tree_are_one() -> None:
+    again = {"items": {"$ref": "#/$defs/a"}}
+    once: dict[str, Any] = {"$ref": "#/$defs/a", "$defs": {"a": {**again, "not": again}}}
+    twins = json.loads(json.dumps(once))
+    twins["$defs"]["b"] = {"items": {"$ref": "#/$defs/a"}, "not": {"items": {"$ref": "#/$defs/b"}}}
+    twins["$defs"]["a"] = {"items": {"$ref": "#/$defs/b"}, "not": {"items": {"$ref": "#/$defs/a"}}}
+    assert compile_schema(once) is compile_schema(twins)
+
+
+def test_many_mutually_recursive_definitions_are_read_quickly() -> None:
+    count = 60
+    definitions = {
+        f"d{index}": {
+            "properties": {f"p{step}": {"$ref": f"#/$defs/d{(index * step + 7) % count}"} for step in range(1, 6)},
+            "minProperties": index % 3,
+        }
+        for index in range(count)
+    }
+    started = time.process_time()
+    compile_schema({"$ref": "#/$defs/d1", "$defs": definitions})
+    assert time.process_time() - started < 5
 
 
 def shuffled(value: Any, rnd: random.Random) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -121,6 +122,9 @@ def test_an_unknown_dialect_is_named() -> None:
         {"minimum": float("nan")},
         {"enum": [float("inf")]},
         {"minimum": 10**5_000},
+        {"minimum": Decimal("1e999999999")},
+        {"enum": [Decimal("1e-999999999")]},
+        {"enum": [Decimal("NaN")]},
         {"$ref": 5},
         {"dependentRequired": {"a": [1]}},
         {"$id": 3, "$ref": "#/a", "a": {"$id": "x"}},
@@ -139,3 +143,7 @@ def test_size_and_depth_end_as_budget() -> None:
         deep = {"items": deep}
     with pytest.raises(SchemaError, match="budget"):
         compile_schema(deep)
+    doubling: dict[str, Any] = {f"d{index}": {"allOf": [{"$ref": f"#/$defs/d{index + 1}"}] * 2} for index in range(40)}
+    doubling["d40"] = {"properties": {"a": {}}}
+    with pytest.raises(SchemaError, match="budget"):
+        compile_schema({"$ref": "#/$defs/d0", "$defs": doubling, "unevaluatedProperties": False})

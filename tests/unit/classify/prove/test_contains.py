@@ -110,6 +110,7 @@ PAIRS: list[tuple[Any, Any, str, str]] = [
     (array(contains=TEXT, minContains=0, maxContains=0), array(items={"not": TEXT}), "yes", "yes"),
     (array(contains=TEXT, maxContains=1), array(contains=TEXT, minContains=0, maxContains=2), "yes", "no"),
     (array(NULL, NULL, NULL, contains=TEXT), {"minItems": 4}, "yes", "no"),
+    (array(items={"const": "a"}, contains=TEXT, minContains=2, maxItems=2), {"uniqueItems": True}, "no", "no"),
     (array(contains=TEXT, maxContains=2), array(contains=TEXT, maxContains=1), "no", "yes"),
     (array(items=TEXT, contains=WHOLE), False, "yes", "yes"),
     ({"anyOf": [TEXT, NULL]}, {"type": ["null", "string"]}, "yes", "yes"),
