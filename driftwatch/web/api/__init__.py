@@ -5,10 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from driftwatch.web.api import alerts, changes, servers, tools
+from driftwatch.web.api.ascii_json import AsciiJSONResponse
 from driftwatch.web.problems import Problem
 
 router = APIRouter(
     prefix="/api/v1",
+    default_response_class=AsciiJSONResponse,
     responses={
         "4XX": {
             "description": "A problem document (RFC 9457) with a stable `code` and a `hint`.",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body, Path, Query, Request, Response, status
-from fastapi.responses import JSONResponse
 
 from driftwatch.servers import changes, read, register
 from driftwatch.servers.imports import parse_import
 from driftwatch.servers.read import ServerFilter
 from driftwatch.web.api import cursor as cursors
+from driftwatch.web.api.ascii_json import AsciiJSONResponse
 from driftwatch.web.api.models import (
     BatchOutcome,
     EraName,
@@ -46,7 +46,7 @@ Force = Annotated[bool, Query(description="Watch it even if it cannot be read ye
 )
 async def create(
     request: Request, who: Writer, body: ServerIn, dry_run: DryRun = False, force: Force = False
-) -> RegisteredOut | JSONResponse:
+) -> RegisteredOut | AsciiJSONResponse:
     """Find the eras, poll each once, and watch the server from now on.
 
     The first poll is the baseline. Unreachable or refused: 422 with the reason, unless `force=true`.
@@ -55,7 +55,7 @@ async def create(
     registered = await register.register(services, spec_of(body), actor=who.actor, dry_run=dry_run, force=force)
     preview = preview_out(registered.preview)
     if registered.server_id is None:
-        return JSONResponse(preview.model_dump(mode="json"), status_code=status.HTTP_200_OK)
+        return AsciiJSONResponse(preview.model_dump(mode="json"), status_code=status.HTTP_200_OK)
     async with services.db.transaction() as session:
         server = await read.load_server(session, registered.server_id)
     return RegisteredOut(server=server_out(server), found=preview.eras, problems=preview.problems)

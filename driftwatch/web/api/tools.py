@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Path, Query, Request
@@ -11,6 +12,7 @@ from driftwatch.alerts import read as alerts_read
 from driftwatch.alerts.views import BaselineView
 from driftwatch.capture.model import ToolDefinition
 from driftwatch.classify.tool import PartAssessment
+from driftwatch.errors import CaptureError
 from driftwatch.history import read
 from driftwatch.history.views import ToolView, VersionView
 from driftwatch.servers import store as servers_store
@@ -101,8 +103,20 @@ async def diff(
 
 
 def _json(definition: ToolDefinition) -> Any:
-    """Parsed for people; where a double would lie about a number, ``verbatim`` has its digits."""
-    return definition.parsed()
+    """Parsed for people; None where it cannot be: ``invalid`` says why, and ``verbatim`` has the bytes."""
+    try:
+        return _as_doubles(definition.parsed())
+    except CaptureError:
+        return None
+
+
+def _as_doubles(value: Any) -> Any:
+    """Numbers stay numbers in JSON; where a double lies about one, ``verbatim`` has its digits."""
+    if isinstance(value, dict):
+        return {key: _as_doubles(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_as_doubles(item) for item in value]
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def _tool(tool: ToolView, baseline: BaselineView | None) -> ToolOut:

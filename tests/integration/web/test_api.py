@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
+from integration.wire.hostile import Call, HostileServer, serving
+from starlette.responses import Response
 
 from driftwatch.app import Services
 from driftwatch.db.engine import Database
@@ -218,6 +220,50 @@ async def test_tools_and_versions_are_read(writer: httpx2.AsyncClient, watched: 
     problem(await writer.get(f"/tools/{order['id']}/versions/2"), 404, "not-found")
     same = (await writer.get(f"/tools/{order['id']}/diff", params={"from": 1, "to": 1})).json()
     assert (same["verdict"], same["parts"]) == ("compatible", [])
+
+
+@pytest.fixture
+def strange() -> Iterator[str]:
+    """A server whose definitions hold what UTF-8, doubles or JSON readers have no place for."""
+    schema = b'{"type":"object","properties":{"n":{"maximum":%s}}}'
+    tools = [
+        b'{"name":"lone \\ud800","inputSchema":{"type":"object","properties":{"k\\udfff":{}}}}',
+        b'{"name":"huge","inputSchema":%s}' % (schema % (b"9" * 5000)),
+        b'{"name":"fine","inputSchema":%s}' % (schema % b"0.1000000000000000055"),
+        b'{"name":"twice","inputSchema":{"type":"object"}}',
+        b'{"name":"twice","inputSchema":{"type":"object","title":"other"}}',
+    ]
+
+    def behave(call: Call) -> Response:
+        if call.method != "tools/list":
+            return call.polite()
+        body = b'{"jsonrpc":"2.0","id":%d,"result":{"tools":[%s]}}' % (call.body["id"], b",".join(tools))
+        return Response(body, media_type="application/json")
+
+    server = HostileServer()
+    with serving(server.app) as server.origin:
+        yield server.play(behave).url
+
+
+async def test_definitions_that_json_can_hardly_hold_are_shown(writer: httpx2.AsyncClient, strange: str) -> None:
+    dry = await writer.post("/servers?dry_run=true", json={"url": strange, "eras": ["modern"]})
+    assert dry.status_code == 200, dry.text
+    registered = await writer.post("/servers", json={"url": strange, "eras": ["modern"]})
+    assert registered.status_code == 201, registered.text
+    tools = {tool["name"]: tool for tool in (await writer.get("/servers/1/tools")).json()}
+    assert set(tools) == {"lone \ud800", "huge", "fine", "twice"}
+    found = {}
+    for name, tool in tools.items():
+        answer = await writer.get(f"/tools/{tool['id']}/versions/1")
+        assert answer.status_code == 200, answer.text
+        found[name] = answer.json()
+    assert found["huge"]["definition"] is None
+    assert found["huge"]["invalid"]["code"] == "number-out-of-range"
+    assert "9" * 5000 in found["huge"]["verbatim"]
+    assert found["lone \ud800"]["definition"] is None
+    assert found["fine"]["definition"]["inputSchema"]["properties"]["n"]["maximum"] == 0.1
+    assert "0.1000000000000000055" in found["fine"]["verbatim"]
+    assert len(found["twice"]["definition"]) == 2
 
 
 async def test_a_batch_answers_for_each_entry(writer: httpx2.AsyncClient, shop: Shop, free_url: str) -> None:

@@ -49,5 +49,5 @@ class VersionOut(BaseModel):
 class VersionDetail(VersionOut):
     """A version with its definition: as parsed JSON, and the bytes as the server sent them."""
 
-    definition: Any
+    definition: Any = Field(description="None: it cannot be read as JSON; `invalid` says why.")
     verbatim: str
