@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -58,6 +59,11 @@ class ToolDefinition:
     invalid: Invalid | None = None
     findings: tuple[ConformanceFinding, ...] = ()
 
+    @property
+    def meaning(self) -> bytes:
+        """Equal for two definitions iff clients that validate and obey hints cannot tell them apart (32 bytes)."""
+        return meaning(self.sha256, self.part_shas, self.semantic_shas, invalid=self.invalid is not None)
+
     def parsed(self) -> Any:
         """The definition as Python values: integers exact, other numbers float or (where a float would lie) Decimal.
 
@@ -67,6 +73,16 @@ class ToolDefinition:
         from driftwatch.capture.canonical import parse
 
         return parse(self.canonical)
+
+
+def meaning(
+    sha256: bytes, part_shas: Mapping[str, str], semantic_shas: Mapping[str, str | None], *, invalid: bool
+) -> bytes:
+    """See :attr:`ToolDefinition.meaning`; what is invalid means only itself."""
+    if invalid:
+        return sha256
+    said = (semantic_shas.get(Part.INPUT), semantic_shas.get(Part.OUTPUT), part_shas.get(Part.ANNOTATIONS))
+    return hashlib.sha256(repr(said).encode()).digest()
 
 
 @dataclass(frozen=True, slots=True)

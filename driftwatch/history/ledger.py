@@ -1,10 +1,12 @@
 """What one poll changes in what we believe: a difference becomes a change when a new connection confirms it. Pure.
 
 Per tool there is a held definition (or absence) and at most one doubt: another definition seen and not yet believed.
-A second sighting on a new connection confirms it. A tool that only vanishes must be missed three times over a minute,
-unless something that first showed in the same poll is believed. When the held definition comes back in between, two
-replicas may be answering: from then on nothing is believed until one definition has held for fifteen minutes.
-Replicas that differ for ever therefore never become a change here; naming them is not built yet.
+A second sighting on a new connection confirms it. Where a definition differs at every look, because it holds the clock
+or a list in random order, sightings of one meaning count, and differences without meaning are never believed. A tool
+that only vanishes must be missed three times over a minute, unless something that first showed in the same poll is
+believed. When the held definition comes back in between, two replicas may be answering: from then on nothing is
+believed until one definition has held for fifteen minutes. What never settles therefore never becomes a change here;
+the server's page names it.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ WHOLE_LIST: Final = ""
 SAMPLES: Final = 5
 #: what differs at every look, or alternates, is not chased by quick looks more often than this
 RESTARTS: Final = 3
+NO_MEANINGS: Final[Mapping[bytes, bytes]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class Doubt:
     ``prior_sent_at``: when the last poll that saw ``old`` was sent. ``first_arrived_at``: arrival of the first poll
     of the unbroken run of sightings. ``sightings`` of ``new`` in that run; 0 while ``old`` is back, then ``calm``
     counts. ``returns``: how often ``old`` came back. ``restarts``: how often yet another definition took its place.
+    ``meaning`` of ``new``; None: absent, or not known.
     """
 
     old: bytes | None
@@ -72,7 +76,13 @@ class Doubt:
     returns: int = 0
     calm: int = 0
     restarts: int = 0
+    meaning: bytes | None = None
     before: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def restless(self) -> bool:
+        """True when it is pointless to look again soon: another definition came each time, or two alternate."""
+        return self.restarts >= RESTARTS or self.returns >= RESTARTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +134,20 @@ def compare(
     doubts: Mapping[str, Doubt],
     poll: Poll,
     constants: Constants = DEFAULT_CONSTANTS,
+    meanings: Mapping[bytes, bytes] = NO_MEANINGS,
 ) -> Step:
-    """The step from ``held`` (digest of each tool ever believed; None: absent now) to what a poll has ``seen``."""
+    """The step from ``held`` (digest of each tool ever believed; None: absent now) to what a poll has ``seen``.
+
+    ``meanings``: for these digests, what stays equal while only words of the definition differ.
+    """
     open_: dict[str, Doubt] = {}
     passed: dict[str, Doubt] = {}
     for tool in held.keys() | seen.keys() | doubts.keys():
         old, new, doubt = held.get(tool), seen.get(tool), doubts.get(tool)
         if old != new:
-            open_[tool] = _differs(old, new, doubt, poll, constants)
+            fresh = Doubt(old, new, poll.prior_sent_at or poll.sent_at, poll.arrived_at, poll.arrived_at)
+            fresh = replace(fresh, meaning=_of(new, meanings), before=poll.before)
+            open_[tool] = _differs(fresh, doubt, _of(old, meanings), poll, constants)
         elif doubt is not None:
             back = _is_back(doubt, poll)
             (passed if _is_over(back, poll, constants) else open_)[tool] = back
@@ -142,24 +158,30 @@ def compare(
     return Step(transitions, rest, passed, min(waits, default=None))
 
 
-def _differs(old: bytes | None, new: bytes | None, doubt: Doubt | None, poll: Poll, constants: Constants) -> Doubt:
-    if doubt is None or doubt.old != old:
-        prior = poll.prior_sent_at or poll.sent_at
-        return Doubt(old, new, prior, poll.arrived_at, poll.arrived_at, before=poll.before)
-    if doubt.new != new:
+def _differs(fresh: Doubt, doubt: Doubt | None, held: bytes | None, poll: Poll, constants: Constants) -> Doubt:
+    """``fresh``: the doubt as this poll alone would begin it; ``held``: the meaning of what is believed."""
+    if doubt is None or doubt.old != fresh.old:
+        return fresh
+    if held is not None and doubt.meaning == held and fresh.meaning not in (held, None):
+        # Until now only words differed: the last poll still saw the old meaning. One quick look, however restless.
+        return replace(fresh, restarts=min(doubt.restarts, RESTARTS - 1))
+    known = fresh.meaning is not None and fresh.meaning != held
+    if doubt.new != fresh.new and not (known and fresh.meaning == doubt.meaning):
         return replace(
-            doubt,
-            new=new,
-            first_arrived_at=poll.arrived_at,
-            last_seen_at=poll.arrived_at,
-            sightings=1,
-            calm=0,
+            fresh,
+            prior_sent_at=doubt.prior_sent_at,
+            before=doubt.before,
+            returns=doubt.returns,
             restarts=doubt.restarts + 1,
         )
     if doubt.sightings == 0:
-        return replace(doubt, first_arrived_at=poll.arrived_at, last_seen_at=poll.arrived_at, sightings=1, calm=0)
+        return replace(fresh, prior_sent_at=doubt.prior_sent_at, returns=doubt.returns, restarts=doubt.restarts)
     counted = int(_counts(doubt, poll, constants))
-    return replace(doubt, last_seen_at=poll.arrived_at, sightings=doubt.sightings + counted)
+    return replace(doubt, new=fresh.new, last_seen_at=poll.arrived_at, sightings=doubt.sightings + counted)
+
+
+def _of(digest: bytes | None, meanings: Mapping[bytes, bytes]) -> bytes | None:
+    return None if digest is None else meanings.get(digest)
 
 
 def _counts(doubt: Doubt, poll: Poll, constants: Constants) -> bool:
@@ -222,7 +244,7 @@ def _kind(tool: str, held: Mapping[str, bytes | None], doubt: Doubt) -> Kind:
 
 
 def _wait(doubt: Doubt, poll: Poll, constants: Constants) -> timedelta | None:
-    if doubt.restarts >= RESTARTS or doubt.returns >= RESTARTS:
+    if doubt.restless:
         return None
     if doubt.returns:
         return constants.confirm if max(doubt.sightings, doubt.calm) < SAMPLES else None

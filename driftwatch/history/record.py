@@ -90,7 +90,10 @@ async def _apply(
             await write_baseline(session, scene)
     else:
         known = await store.known_tools(session, scene.profile_id)
-        step = ledger.compare({name: one.sha256 for name, one in known.items()}, seen, doubts, poll, constants)
+        held = {name: one.sha256 for name, one in known.items()}
+        meanings = {one.sha256: one.meaning for one in known.values() if one.sha256 and one.meaning}
+        meanings |= {one.sha256: one.meaning for one in scene.snapshot.tools.values()}
+        step = ledger.compare(held, seen, doubts, poll, constants, meanings)
         written = await write_changes(session, scene, step.transitions, known)
         await store.put_passed(session, scene.profile_id, poll.arrived_at, step.passed)
     if doubts or step.doubts:

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.capture.model import Snapshot
+from driftwatch.capture.model import Snapshot, meaning
 from driftwatch.errors import NotFoundError
 from driftwatch.history.changesets import Group
 from driftwatch.history.definitions import row_id
@@ -36,11 +36,12 @@ _EARLIER: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A tool of a profile with its current version; None in both: absent."""
+    """A tool of a profile with its current version and what that means; None in all three: absent."""
 
     tool_id: int
     version_id: int | None
     sha256: bytes | None
+    meaning: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +78,12 @@ async def lock_server(session: AsyncSession, profile_id: int) -> int | None:
 async def known_tools(session: AsyncSession, profile_id: int) -> dict[str, Known]:
     """Every tool ever believed of a profile, by name."""
     query = (
-        select(Tool.name, Tool.id, ToolVersion.id, ToolVersion.definition_sha)
+        select(Tool.name, Tool.id, ToolVersion)
         .outerjoin(ToolInterval, (col(ToolInterval.tool_id) == col(Tool.id)) & col(ToolInterval.valid_to).is_(None))
         .outerjoin(ToolVersion, col(ToolVersion.id) == col(ToolInterval.version_id))
         .where(col(Tool.profile_id) == profile_id)
     )
-    return {name: Known(row_id(tool), version, sha) for name, tool, version, sha in (await session.exec(query)).all()}
+    return {name: _known(row_id(tool), version) for name, tool, version in (await session.exec(query)).all()}
 
 
 async def has_snapshot(session: AsyncSession, profile_id: int) -> bool:
@@ -237,6 +238,14 @@ def _said(row: SnapshotRow) -> tuple[Any, ...]:
     return (row.fingerprint, row.protocol_version, row.server_info, row.instructions, row.capabilities)
 
 
+def _known(tool_id: int, version: ToolVersion | None) -> Known:
+    if version is None:
+        return Known(tool_id, None, None, None)
+    sha = version.definition_sha
+    means = meaning(sha, version.part_shas, version.semantic_shas, invalid=version.invalid is not None)
+    return Known(tool_id, version.id, sha, means)
+
+
 def _doubt(row: Candidate) -> Doubt:
     facts = row.facts or {}
     return Doubt(
@@ -249,6 +258,7 @@ def _doubt(row: Candidate) -> Doubt:
         returns=row.returns,
         calm=facts.get("calm", 0),
         restarts=facts.get("restarts", 0),
+        meaning=bytes.fromhex(facts["meaning"]) if facts.get("meaning") else None,
         before=facts.get("before", {}),
     )
 
@@ -264,5 +274,10 @@ def _candidate(profile_id: int, tool: str, doubt: Doubt) -> dict[str, Any]:
         "last_seen_at": doubt.last_seen_at,
         "sightings": doubt.sightings,
         "returns": doubt.returns,
-        "facts": {"calm": doubt.calm, "restarts": doubt.restarts, "before": dict(doubt.before)},
+        "facts": {
+            "calm": doubt.calm,
+            "restarts": doubt.restarts,
+            "meaning": doubt.meaning.hex() if doubt.meaning else None,
+            "before": dict(doubt.before),
+        },
     }

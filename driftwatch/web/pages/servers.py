@@ -11,6 +11,7 @@ from driftwatch.alerts import read as alerts_read
 from driftwatch.errors import InputError
 from driftwatch.history import read as history_read
 from driftwatch.history import tool_read
+from driftwatch.history.store import load_doubts
 from driftwatch.servers import changes as server_changes
 from driftwatch.servers.model import ServerPatch
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
@@ -36,6 +37,7 @@ def router(services: Services) -> APIRouter:
             profiles = (await store.profile_lines(session, [server_id])).get(server_id, [])
             tools = await tool_read.server_tools(session, server_id)
             lists = await tool_read.newest_lists(session, server_id)
+            doubts = [await load_doubts(session, profile.id) for profile in profiles]
             baselines = await alerts_read.baselines(session, [tool.id for tool in tools])
             changes = await history_read.load_changes(session, server_id=server_id, limit=RECENT)
             alerts = await alerts_read.server_alerts(session, server_id, limit=20)
@@ -56,7 +58,7 @@ def router(services: Services) -> APIRouter:
             tools=rows[: watched.MAX_TOOLS],
             more_tools=max(len(rows) - watched.MAX_TOOLS, 0),
             summary=watched.summary(rows),
-            notes=watched.notes(lists, tools),
+            notes=[*watched.unsettled(doubts), *watched.notes(lists, tools)],
             entries=entries.gather(changes),
             alerts=watched.alert_rows(alerts, deliveries),
             polls=polls,

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from driftwatch.alerts.views import AlertView, BaselineView, DeliveryView
 from driftwatch.capture.model import ConformanceFinding
+from driftwatch.history.ledger import Doubt
 from driftwatch.history.views import ListView, ToolView
 from driftwatch.web.pages import fleet, found, times, words
 from driftwatch.web.pages.models import ProfileLine
@@ -101,6 +102,25 @@ def notes(lists: Iterable[ListView], tools: Iterable[ToolView]) -> list[tuple[st
             note = _note(raw)
             seen.setdefault((line.name, note.rule, note.where), (line.name, note))
     return list(seen.values())[:MAX_FINDINGS]
+
+
+def unsettled(doubts: Iterable[Mapping[str, Doubt]]) -> list[tuple[str, found.Note]]:
+    """Tools whose definition does not hold still, each once, with the tool's name."""
+    seen: dict[str, found.Note] = {}
+    for by_tool in doubts:
+        for tool, doubt in by_tool.items():
+            if doubt.restless:
+                seen.setdefault(tool, _restless(doubt))
+    return sorted(seen.items(), key=lambda item: item[0])[:MAX_FINDINGS]
+
+
+def _restless(doubt: Doubt) -> found.Note:
+    since = f"since {times.day(doubt.prior_sent_at)} {times.clock(doubt.prior_sent_at)}"
+    if doubt.returns >= doubt.restarts:
+        message = f"two definitions alternate {since}; a change is told once one of them has held for 15 minutes"
+        return found.Note(State("undecided", "undecided", "unsettled"), message, "", "replicas-differ")
+    message = f"another definition at every look {since}; a change is told once one meaning is seen twice"
+    return found.Note(State("undecided", "undecided", "unsettled"), message, "", "volatile")
 
 
 def _note(raw: Mapping[str, Any]) -> found.Note:

@@ -48,6 +48,7 @@ class Book:
     held: dict[str, bytes | None] | None = None
     doubts: Mapping[str, Doubt] = field(default_factory=dict)
     sent: datetime | None = None
+    meanings: dict[bytes, bytes] = field(default_factory=dict)
     log: list[Transition] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
 
@@ -59,7 +60,7 @@ class Book:
             if step.baseline:
                 self.held = dict(seen)
         else:
-            step = compare(self.held, seen, self.doubts, poll, CONSTANTS)
+            step = compare(self.held, seen, self.doubts, poll, CONSTANTS, self.meanings)
             for change in step.transitions:
                 assert self.held.get(change.tool) == change.old
                 self.held[change.tool] = change.new
@@ -326,3 +327,43 @@ def test_polls_that_agree_change_nothing(states: list[dict[str, str]]) -> None:
         step = book.poll(20_000 + index, states[-1], fresh=False)
     assert step == Step()
     assert book.log == before
+
+
+def clocked(*definitions: str) -> dict[bytes, bytes]:
+    """Definitions such as ``m7`` that mean their letter; the figure is words, such as a clock in a default."""
+    return {one.encode(): one[:1].encode() for one in definitions}
+
+
+def test_a_change_of_meaning_is_believed_where_the_words_never_hold_still() -> None:
+    book = begun({"a": "m0"})
+    book.meanings = clocked(*(f"{letter}{n}" for letter in "mn" for n in range(10)))
+    for n in range(1, 7):
+        book.poll(60 * n, {"a": f"m{n}"})
+    assert book.story == []  # only words: no version for each tick of a clock
+    assert book.doubts["a"].restless
+    step = book.poll(420, {"a": "n7"}, fresh=False)
+    assert step.look_again == CONSTANTS.confirm
+    book.poll(422, {"a": "n8"})
+    [change] = book.log
+    assert (change.old, change.new) == (b"m0", b"n8")
+    assert (seconds(change.window[0]), seconds(change.window[1])) == (360, 420.2)  # since the last poll that meant m
+    book.poll(480, {"a": "n9"})
+    assert book.story == [("changed", "a")]
+
+
+def test_a_meaning_that_differs_at_every_look_is_never_believed_and_no_storm() -> None:
+    book = begun({"a": "m0"})
+    book.meanings = clocked("m0", *(f"{letter}0" for letter in "abcdefgh"))
+    waits = [book.poll(10 * n, {"a": f"{letter}0"}).look_again for n, letter in enumerate("abcdefgh", start=1)]
+    assert book.story == []
+    assert waits[RESTARTS:] == [None] * (len(waits) - RESTARTS)
+
+
+def test_words_and_meanings_in_turn_cost_one_quick_look_at_most() -> None:
+    book = begun({"a": "m0"})
+    book.meanings = clocked(*(f"{letter}{n}" for letter in "mn" for n in range(40)))
+    quick = 0
+    for n in range(1, 40):
+        quick += book.poll(10 * n, {"a": f"{'mn'[n % 2]}{n}"}).look_again is not None
+    assert book.story == []
+    assert quick <= 20 + RESTARTS
