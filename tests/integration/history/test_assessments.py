@@ -9,7 +9,7 @@ from sqlmodel import func, select
 
 from driftwatch.capture.model import Part
 from driftwatch.classify.tool import Assessment, PartAssessment, assess
-from driftwatch.classify.verdict import Finding
+from driftwatch.classify.verdict import CLASSIFIER_VERSION, Finding
 from driftwatch.history import read
 from driftwatch.history.assessments import load_for_assessment, store_assessment
 from driftwatch.history.tables import Assessment as AssessmentRow
@@ -59,7 +59,7 @@ async def test_the_same_classifier_answers_once(world: World) -> None:
         assert await load_for_assessment(session, 1) is None
     better = Assessment((PartAssessment(Part.OUTPUT, "compatible"),), "compatible", None, Part.OUTPUT)
     async with world.db.transaction() as session:
-        assert await store_assessment(session, 1, better, classifier_version="2")
+        assert await store_assessment(session, 1, better, classifier_version=f"{CLASSIFIER_VERSION}.1")
         assert (await session.exec(select(func.count()).select_from(AssessmentRow))).one() == 2
         assert (await session.exec(select(func.count()).select_from(ChangePart))).one() == 2
     found = await change(world)
