@@ -111,7 +111,8 @@ class ServerPoll:
         """The outcome of a complete walk; None when it was written here, because there was something new in it."""
         if not claim.confirming and listing.body_sha256 == claim.body_sha256:
             return self._unchanged(claim, listing, claim.fingerprint)
-        snapshot = take(listing.tools, era=listing.era)
+        # in a thread: a hostile list of some megabytes takes seconds, in which other polls must go on
+        snapshot = await asyncio.to_thread(take, listing.tools, era=listing.era)
         if not claim.confirming and snapshot.fingerprint == claim.fingerprint:
             return self._unchanged(claim, listing, snapshot.fingerprint)
         sealed = self._sealed(claim, listing)

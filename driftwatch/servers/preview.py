@@ -97,7 +97,7 @@ async def look(client: WireClient, target: Target, wanted: frozenset[Era] | None
         except WireError as error:
             unlisted[era] = error
         else:
-            seen[era] = Sight(listing, take(listing.tools, era=era))
+            seen[era] = Sight(listing, await asyncio.to_thread(take, listing.tools, era=era))
     return Look(detection, seen, unlisted)
 
 
