@@ -145,6 +145,12 @@ PAIRS: list[tuple[Any, Any, str, str]] = [
         "yes",
         "no",
     ),
+    (
+        {"propertyNames": {"if": {"pattern": "^a"}, "then": {"maxLength": 1}, "else": {"minLength": 1}}},
+        {"propertyNames": {"anyOf": [{"maxLength": 1}, {"not": {"pattern": "^a"}}]}},
+        "yes",
+        "no",
+    ),
     # A second key of the same kind is needed when two denials disagree about its value.
     (
         {"type": "object", "additionalProperties": {"type": ["string", "integer"]}},
