@@ -120,6 +120,14 @@ def test_a_disagreement_is_undecided(monkeypatch: pytest.MonkeyPatch, prover: pr
     assert (proof.reason or "").startswith("disagreement: ")
 
 
+def test_jsonschema_rs_alone_can_veto(monkeypatch: pytest.MonkeyPatch) -> None:
+    opinion = SimpleNamespace(covers="no", difference=lambda: None)
+    monkeypatch.setattr("driftwatch.classify.second_opinion._canonical_pair", lambda *_: opinion)
+    dialects: tuple[Dialect, Dialect] = ("2020-12", "2020-12")
+    proof = contains({"type": "null"}, {"type": "null"}, root="any", dialects=dialects, policy=DEFAULT_POLICY)
+    assert (proof.reason or "").startswith("disagreement: ")
+
+
 def test_the_others_answer_where_the_prover_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
     proof = null_in_string(monkeypatch, prove.Proof("unknown", reason="budget"), "unknown")
     assert (proof.answer, proof.witness) == ("no", None)

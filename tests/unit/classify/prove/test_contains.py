@@ -113,6 +113,7 @@ PAIRS: list[tuple[Any, Any, str, str]] = [
     (array(items={"const": "a"}, contains=TEXT, minContains=2, maxItems=2), {"uniqueItems": True}, "no", "no"),
     (array(contains=TEXT, maxContains=2), array(contains=TEXT, maxContains=1), "no", "yes"),
     (array(items=TEXT, contains=WHOLE), False, "yes", "yes"),
+    (array(), {"contains": False, "minContains": 0}, "yes", "no"),
     ({"anyOf": [TEXT, NULL]}, {"type": ["null", "string"]}, "yes", "yes"),
     (
         {"oneOf": [{"minimum": 1}, {"maximum": 3}], "type": "integer"},
@@ -224,6 +225,7 @@ def test_draft_04_tells_one_from_one_point_zero() -> None:
         assert ask({"enum": [number]}, one_of, dialects=four).answer == answer
         assert ask({"enum": [[number]]}, {"items": one_of}, dialects=four).answer == answer
     assert ask({"enum": [1]}, WHOLE, dialects=four).answer == "yes"
+    assert ask({"enum": [1]}, {"type": "integer", "enum": [1]}, dialects=four).answer == "yes"
     assert ask({"enum": [[1, {"a": 2}]]}, {"items": {"type": ["integer", "object"]}}, dialects=four).answer == "yes"
 
 

@@ -55,6 +55,8 @@ def missing(one: str, two: str) -> str | None:
         ("^(?:(?:a|b{2})*c)*$", "abbcc", True),
         ("^(?:ab?){2,3}$", "abaab", True),
         ("^(?:ab?){2,3}$", "a", False),
+        ("^(?:a?){3}$", "aa", True),
+        ("^(?:a?){3}$", "aaaa", False),
         (r"^\p{Letter}$", "é", True),
         (r"^\p{Lu}+$", "ÀB", True),
         (r"^\p{Lu}$", "a", False),
