@@ -45,9 +45,14 @@ async def load(source: str, settings: Settings, era: Era | None) -> Contract:
 
     Raises InputError for what cannot be read, CaptureError for a schema that is not JSON, WireError for a server.
     """
-    if source.startswith(("http://", "https://")):
+    if is_url(source):
         return await _from_server(source, settings, era)
     return read(_bytes(source), source, era or Era.MODERN)
+
+
+def is_url(source: str) -> bool:
+    """True when ``source`` names a live server."""
+    return source.startswith(("http://", "https://"))
 
 
 def read(data: bytes, source: str, era: Era) -> Contract:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Final, Protocol
+from urllib.parse import urlsplit
 
 import typer
 
@@ -15,11 +16,11 @@ from driftwatch.classify.tool import Assessment, PartAssessment, of_verdict, wor
 from driftwatch.classify.verdict import SEVERITY, Root, Verdict
 from driftwatch.classify.verdict import Direction as OneWay
 from driftwatch.cli import diff_report
-from driftwatch.cli.contracts import Contract, load
+from driftwatch.cli.contracts import Contract, is_url, load
 from driftwatch.cli.diff_report import Compared
 from driftwatch.errors import InputError
 from driftwatch.scheduler.sandbox import Sandbox
-from driftwatch.settings import load_settings
+from driftwatch.settings import Settings, load_settings
 from driftwatch.wire.facts import Era
 
 #: the exit code of each verdict; 2 is for inputs that cannot be read or compared
@@ -87,10 +88,16 @@ def diff(
 
 
 async def _compare(old: str, new: str, direction: Direction | None, era: Era | None) -> list[Compared]:
-    settings = load_settings()
+    settings = allowing(load_settings(), old, new)
     before, after = await load(old, settings, era), await load(new, settings, era)
     async with Sandbox(settings) as sandbox:
         return await compare(sandbox, before, after, direction)
+
+
+def allowing(settings: Settings, *sources: str) -> Settings:
+    """The settings with the hosts that were typed in allowed: who runs the command can reach them anyway."""
+    hosts = (urlsplit(source).hostname for source in sources if is_url(source))
+    return settings.model_copy(update={"allow_networks": (*settings.allow_networks, *filter(None, hosts))})
 
 
 async def compare(

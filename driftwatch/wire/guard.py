@@ -53,7 +53,8 @@ async def vet(host: str, port: int, policy: AddressPolicy, resolve: Resolver = s
         addresses = (host,)
     for address in addresses:
         if not policy.allows(address, host=host):
-            raise BlockedAddressError(f"{_shown(host)} leads to {_shown(address)}, which may not be watched.")
+            where = "" if address == host else f" resolves to {_shown(address)}, which"
+            raise BlockedAddressError(f"{_shown(host)}{where} is not a public address.")
     return addresses
 
 

@@ -108,7 +108,7 @@ def test_two_live_servers(tmp_path: Path, era: tuple[str, ...]) -> None:
         serving(shop(2).streamable_http_app()) as old,
         serving(shop(3).streamable_http_app()) as new,
     ):
-        answer = run(f"{old}/mcp", f"{new}/mcp", *era, home=tmp_path, DRIFTWATCH_ALLOW_NETWORKS="127.0.0.0/8")
+        answer = run(f"{old}/mcp", f"{new}/mcp", *era, home=tmp_path)
     assert answer.returncode == 1, answer.stderr
     assert "get_order  ✕ breaking" in answer.stdout
     assert "`status` may now be null" in answer.stdout
@@ -119,3 +119,9 @@ def test_a_server_on_a_private_network_is_not_asked_unless_allowed(tmp_path: Pat
     answer = run("http://127.0.0.1:1/mcp", "-", given="{}", home=tmp_path)
     assert answer.returncode == 2
     assert "driftwatch: " in answer.stderr
+
+
+def test_an_address_that_was_typed_in_may_be_private_but_never_metadata(tmp_path: Path) -> None:
+    answer = run("http://169.254.169.254/mcp", "http://169.254.169.254/mcp", home=tmp_path)
+    assert answer.returncode == 2
+    assert "169.254.169.254 is not a public address. [blocked-address]" in answer.stderr
