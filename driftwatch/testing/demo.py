@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import socket
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
@@ -58,6 +60,16 @@ def demo_settings(settings: Settings) -> Settings:
     return settings.model_copy(update={k: v for k, v in wanted.items() if k not in settings.model_fields_set})
 
 
+def quick_words(settings: Settings) -> str:
+    """The times of this run beside those of a real installation."""
+    real = Settings.model_fields
+    return (
+        f"quick times for the demo: polls every {POLL_SECONDS} s, {settings.announcement_lag_seconds:g} s for a late "
+        f"notification, {settings.collect_seconds:g} s to collect (else {real['interval_seconds'].default}, "
+        f"{real['announcement_lag_seconds'].default}, {real['collect_seconds'].default})"
+    )
+
+
 @dataclass
 class Progress:
     """How far the demo has come, kept in HOME/demo.json."""
@@ -102,6 +114,7 @@ class Demo:
         """Play until the end, then keep the shop open until cancelled; then pause its watch."""
         serving = asyncio.create_task(self.shop.serve())
         server_id: int | None = None
+        self.say(quick_words(self.services.settings))
         try:
             server_id = await self._register()
             if self.progress.step == len(STEPS):
@@ -203,7 +216,14 @@ class Demo:
         raise TimeoutError(f"no message was delivered within {PATIENCE_SECONDS:.0f} s")
 
     def _goodbye(self) -> None:
-        self.console.print("     Yours:  driftwatch import mcp.json     Ctrl-C stops, history stays")
+        self.console.print(f"      Yours:  {command()} import mcp.json     Ctrl-C stops, history stays", markup=False)
+
+
+def command() -> str:
+    """How this program was called, from the current folder where that is shorter."""
+    called = Path(sys.argv[0])
+    name = called.relative_to(Path.cwd()) if called.is_relative_to(Path.cwd()) else called
+    return shlex.quote(str(name))
 
 
 def _set(services: Services) -> set[str]:
