@@ -113,4 +113,9 @@ def render(request: Request, template: str, *, status: int = 200, **context: Any
 
 def render_error(request: Request, *, status: int, title: str, detail: str, hint: str | None) -> HTMLResponse:
     """An error page in the same look as every other page."""
-    return render(request, "error.html", status=status, title=title, detail=detail, hint=hint)
+    told = hint and _capital(hint)
+    return render(request, "error.html", status=status, title=title, detail=_capital(detail), hint=told)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

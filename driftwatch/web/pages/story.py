@@ -164,7 +164,7 @@ def _breaking(change: ChangeView, part: PartView | None) -> Proof:
         lines=witness.lines(value, _text(details.get("refused_at")), _text(details.get("refusal"))),
         answers=_answers(writes, old, new, details),
         copy=witness.as_text(value),
-        note="The smallest value that proves it. Real ones carry more.",
+        note="A small value that proves it; real ones carry more.",
     )
 
 

@@ -92,8 +92,8 @@ def test_the_error_page_says_what_to_do() -> None:
     answer = render.render_error(request(), status=404, title="Not found", detail="no <b>", hint="look there")
     html = bytes(answer.body).decode()
     assert answer.status_code == 404
-    assert "no &lt;b&gt;" in html
-    assert "look there" in html
+    assert "No &lt;b&gt;" in html
+    assert "Look there" in html
 
 
 @pytest.mark.parametrize(
