@@ -179,7 +179,8 @@ def _several(drifts: Sequence[ToolDrift], subject: Subject, quiet: Sequence[str]
         tools = sum(len(g) for g in left)
         yield Paragraph("text", f"+{tools} more changed in other ways, listed on the page.")
     yield from _proof(drifts[0], named=True)
-    yield Paragraph("do", words.do(drifts[0].change, drifts[0].told.line, subject.owner))
+    gone = [drift.change.tool for drift in drifts if drift.change.kind == "removed"]
+    yield Paragraph("do", words.do(drifts[0].change, drifts[0].told.line, subject.owner, gone))
     yield _facts(drifts[0])
     yield _people(drifts, subject)
 

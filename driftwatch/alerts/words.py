@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -141,15 +141,17 @@ def _proving_part(change: ChangeView) -> PartView | None:
     return next((p for p in change.parts if p.verdict == "breaking" and p.witness is not None), None)
 
 
-def do(change: ChangeView, line: str, owner: str | None) -> str:
-    """What to do now, for the person who got the message."""
+def do(change: ChangeView, line: str, owner: str | None, gone: Sequence[str] = ()) -> str:
+    """What to do now, for the person who got the message. ``gone``: all the tools that went with this one."""
     since = clock(change.window[1])
     new = f"v{change.to_version}"
     someone = owner or "the people who run it"
     if line == "tool-removed":
         hint = change.facts.get("rename_hint")
         perhaps = f" (it may be called {code(str(hint['tool']))} now)" if isinstance(hint, Mapping) else ""
-        return f"find what calls {code(change.tool)}{perhaps}; clients started before {since} still offer it."
+        calls = f"{code(change.tool)}{perhaps}" if len(gone) < 2 else listed([code(name) for name in gone])
+        it = "it" if len(gone) < 2 else "them"
+        return f"find what calls {calls}; clients started before {since} still offer {it}."
     if line == "invalid":
         return f"ask {someone} to repair the definition; clients on the official SDKs refuse it until then."
     if line == "undecided":
@@ -224,6 +226,13 @@ def seen_by(eras: Iterable[str]) -> str:
 def sentence(text: str) -> str:
     """The text with a capital and a full stop; names in backticks keep their spelling."""
     return f"{text[:1].upper()}{text[1:]}." if text else text
+
+
+def listed(names: Sequence[str], *, most: int = 3) -> str:
+    """``a``, ``a and b``, ``a, b, c and 9 more``."""
+    more = [f"{len(names) - most} more"] if len(names) > most else []
+    *first, last = [*names[:most], *more]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def counted(number: int, noun: str) -> str:

@@ -109,7 +109,11 @@ def test_removals_are_one_group() -> None:
         told(change(part("presence", "breaking"), kind="removed", to_version=None, id=n, tool=f"t{n}"))
         for n in range(3)
     ]
-    assert texts(drift_message(SUBJECT, gone), "text")[1] == "✕ `t0`, `t1`, `t2` are gone"
+    message = drift_message(SUBJECT, gone)
+    assert texts(message, "text")[1] == "✕ `t0`, `t1`, `t2` are gone"
+    [do] = texts(message, "do")
+    assert do.startswith("find what calls `t0`, `t1` and `t2`; ")
+    assert do.endswith(" still offer them.")
 
 
 def test_the_title_and_the_proof_are_the_worst_ones() -> None:
