@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self
 from uuid import UUID
@@ -33,14 +35,14 @@ class Flush:
         self._db = db
         self._token = token
         self._running = set(profile_ids)
-        self._results: list[Result] = []
+        self._results: list[tuple[float, Result]] = []
         self._dropped = dropped
         self._ending = asyncio.Event()
 
     def add(self, result: Result) -> None:
         """Hand over the outcome of one poll."""
         self._running.discard(result.claim.profile_id)
-        self._results.append(result)
+        self._results.append((time.monotonic(), result))
 
     def done(self, profile_id: int) -> None:
         """Forget a poll whose outcome was written elsewhere, in its own transaction."""
@@ -78,9 +80,10 @@ class Flush:
 
     async def write(self) -> None:
         """Write what has been collected so far."""
-        results = list(self._results)
-        if not results:
+        if not self._results:
             return
+        now = time.monotonic()
+        results = [_waited(result, now - since) for since, result in self._results]
         async with self._db.transaction() as session:
             written = await outcome.write(session, results)
         del self._results[: len(results)]
@@ -92,3 +95,8 @@ class Flush:
         if self._running:
             async with self._db.transaction() as session:
                 await store.renew(session, self._token, sorted(self._running))
+
+
+def _waited(result: Result, seconds: float) -> Result:
+    """The result as it is after waiting here: a slow server of the batch must not stretch the others' intervals."""
+    return replace(result, next_in=max(result.next_in - seconds, 0.0))

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import pairwise
 from typing import Any
+from uuid import UUID
 
 import pytest
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.app import Services
-from driftwatch.scheduler import assess, jobs, store
+from driftwatch.capture.model import Snapshot
+from driftwatch.capture.snapshot import take
+from driftwatch.scheduler import assess, jobs, outcome, poll, store
+from driftwatch.scheduler.claimed import visits
+from driftwatch.scheduler.flush import Flush
 from driftwatch.scheduler.hosts import HostLimits
-from driftwatch.scheduler.poll import run
+from driftwatch.scheduler.poll import Orphans, run
 from driftwatch.scheduler.tick import Ticker
-from driftwatch.servers import changes, purge
+from driftwatch.servers import changes, preview, purge
 from driftwatch.servers.model import ServerPatch, ServerSpec
 from driftwatch.servers.register import register, register_many
 from driftwatch.testing.shop import Shop
@@ -31,6 +38,11 @@ async def watched(services: Services, shop: Shop) -> int:
     registered = await register(services, ServerSpec(shop.url, interval_seconds=2), actor="test")
     assert registered.server_id is not None
     return registered.server_id
+
+
+async def _claimed(session: AsyncSession, query: Query) -> dict[UUID, list[int]]:
+    await query("UPDATE profile_state SET next_due_at = now()")
+    return await store.claim_due(session, limit=1000)
 
 
 async def poll_due(services: Services, query: Query, *, now: bool = True) -> int:
@@ -65,6 +77,47 @@ async def test_an_unchanged_poll_writes_no_history(services: Services, shop: Sho
     assert rows == [{"polls": 4, "unchanged": 4, "errors": 0}] * 2
     [times] = await query("SELECT min(next_due_at) > now() AS later, count(claim_token) AS held FROM profile_state")
     assert times == {"later": True, "held": 0}
+
+
+async def test_a_list_that_is_slow_to_read_holds_up_nothing_else(
+    services: Services, shop: Shop, watched: int, query: Query, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slowly(tools: Sequence[bytes], *, era: Era) -> Snapshot:
+        time.sleep(0.5)
+        return take(tools, era=era)
+
+    async def heartbeat() -> None:
+        while True:
+            beats.append(time.monotonic())
+            await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(poll, "take", slowly)
+    monkeypatch.setattr(preview, "take", slowly)
+    await query("UPDATE profile_state SET body_sha256 = NULL")
+    beats: list[float] = []
+    async with asyncio.TaskGroup() as group:
+        beating = group.create_task(heartbeat())
+        await poll_due(services, query)
+        await register(services, ServerSpec(shop.url, name="again"), actor="test")
+        beating.cancel()
+    assert beats[-1] - beats[0] > 1.5  # it was slow, four times
+    assert max(after - before for before, after in pairwise(beats)) < 0.4
+
+
+async def test_a_slow_neighbour_in_the_batch_stretches_no_interval(
+    services: Services, watched: int, query: Query
+) -> None:
+    async with services.db.transaction() as session:
+        [(token, ids)] = (await _claimed(session, query)).items()
+        rows = await store.load_claimed(session, token, ids)
+    [visit] = visits(rows, services.clock.now(), lambda: 0.5)
+    async with Flush(services.db, token, ids, Orphans(services, [visit]).close) as flush:
+        for claim in visit.claims:
+            flush.add(outcome.failed(claim, TimeoutError(), 1, services.clock.now()))
+        waits = [result.next_in for _, result in flush._results]
+        await asyncio.sleep(0.5)
+    states = await query("SELECT extract(epoch FROM next_due_at - last_poll_at)::float8 AS wait FROM profile_state")
+    assert [round(wait - state["wait"], 1) for wait, state in zip(waits, states, strict=True)] == [0.5, 0.5]
 
 
 async def test_the_kept_session_is_used_by_every_poll(
