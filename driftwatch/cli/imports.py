@@ -46,15 +46,16 @@ def import_file(
         typer.echo(json.dumps(outcomes, ensure_ascii=True, indent=2))
     else:
         for outcome in outcomes:
-            typer.echo(outcome_line(outcome))
+            typer.echo(outcome_line(outcome, dry_run=dry_run))
     if any(outcome["status"] == "refused" for outcome in outcomes):
         raise typer.Exit(1)
 
 
-def outcome_line(outcome: dict[str, Any]) -> str:
+def outcome_line(outcome: dict[str, Any], *, dry_run: bool = False) -> str:
     """One entry's outcome in words."""
     problem = outcome.get("problem")
-    said = [GLYPHS[outcome["status"]], outcome["status"].ljust(10), outcome.get("name") or "", outcome.get("url") or ""]
+    status = "readable" if dry_run and outcome["status"] == "registered" else outcome["status"]
+    said = [GLYPHS[outcome["status"]], status.ljust(10), outcome.get("name") or "", outcome.get("url") or ""]
     if problem:
         said.append(f"({problem['code']}: {problem['message']})")
     return safe_text("  ".join(part for part in said if part), keep_newlines=False)
