@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from driftwatch.classify.clients.ajv_document import CompileError, Document, Target
 from driftwatch.classify.clients.ajv_keywords import INHERITED, KEYWORDS, Engine, has_type, idle
-from driftwatch.classify.clients.ajv_scalars import SCALARS, readable, types
+from driftwatch.classify.clients.ajv_scalars import SCALARS, NotReadableError, readable, types
 from driftwatch.classify.dialect import URIS, Schema
 from driftwatch.classify.keywords import pointer
 
@@ -65,16 +65,22 @@ class Rewriter:
         if node.get("$async") and at:
             raise CompileError("async schema in sync schema", pointer((*at, "$async")))
 
-    def reference(self, reference: str, base: str, at: At, *, dynamic: bool = False) -> str:
-        """A reference into the rewritten document's definitions; a ``dynamic`` one falls back on the root."""
+    def reference(self, reference: str, base: str, at: At) -> str:
+        """A reference into the rewritten document's definitions."""
         target = self.document.find(base, reference)
-        if target is None and dynamic:
-            target = Target(self.document.root, self.document.base)
         if target is None:
             if reference.rstrip("#") in URIS.values():
-                return reference.rstrip("#")  # Ajv carries the meta-schemas, and so does jsonschema-rs
+                raise NotReadableError(f"`{reference}` leads to a meta-schema")
             raise CompileError(f"can't resolve reference {reference} from id {base or '#'}", pointer(at))
+        if self._loops(target.schema):
+            raise CompileError("Maximum call stack size exceeded", pointer(at))
         return _DEFINITIONS + self._defined(target, at)
+
+    def _loops(self, schema: Any) -> bool:
+        """Whether Ajv's compiler never ends: an embedded resource that refers into itself at its own root."""
+        if schema is self.document.root or not isinstance(schema, dict) or not isinstance(schema.get("$id"), str):
+            return False
+        return str(schema.get("$ref", "")).startswith("#")
 
     def _defined(self, target: Target, at: At) -> str:
         # The target is part of the document, which outlives this compilation: its identity is not reused.
@@ -130,7 +136,10 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _patterns(rewriter: Rewriter, word: str, node: dict[str, Any], out: dict[str, Any], place: Place) -> None:
     base, at = place
-    found = {}
+    found: dict[str, Schema] = {}
+    rest = node.get("additionalProperties", True)
+    if rewriter.engine == "classic" and all(idle(rewriter.engine, schema) for schema in (*node[word].values(), rest)):
+        return  # nothing to judge, so the patterns are not even compiled
     for name, child in node[word].items():
         readable(name, pointer((*at, word)))
         found[name] = rewriter.schema(child, base, (*at, word, name))
@@ -170,11 +179,20 @@ def _condition(rewriter: Rewriter, word: str, node: dict[str, Any], out: dict[st
 
 def _reference(rewriter: Rewriter, word: str, node: dict[str, Any], out: dict[str, Any], place: Place) -> None:
     base, at = place
-    target = {"$ref": rewriter.reference(node[word], base, (*at, word), dynamic=word != "$ref")}
-    if "$ref" in out:
-        out["allOf"] = [*out.get("allOf", ()), target]
-    else:
-        out |= target
+    target = {"$ref": rewriter.reference(node[word], base, (*at, word))}
+    out["allOf"] = [*out.get("allOf", ()), target]
+
+
+def _dynamic(rewriter: Rewriter, word: str, node: dict[str, Any], out: dict[str, Any], place: Place) -> None:
+    if not node[word].startswith("#"):
+        raise CompileError(f'"{word}" only supports hash fragment reference', pointer((*place[1], word)))
+    root = rewriter.document.root
+    named = (
+        root.get("$dynamicAnchor") == node[word][1:] if word == "$dynamicRef" else root.get("$recursiveAnchor") is True
+    )
+    if not named or len(rewriter.document.resources) > 1:
+        raise NotReadableError(f"`{word}` is followed by rules of its own in Ajv")
+    _reference(rewriter, "$ref", {"$ref": "#"}, out, place)
 
 
 def _contains(rewriter: Rewriter, word: str, node: dict[str, Any], out: dict[str, Any], place: Place) -> None:
@@ -194,5 +212,6 @@ _APPLICATORS: Final[Mapping[str, Applicator]] = {
     "dependencies": _dependencies,
     "if": _condition,
     "contains": _contains,
-    **dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), _reference),
+    "$ref": _reference,
+    **dict.fromkeys(("$dynamicRef", "$recursiveRef"), _dynamic),
 }

@@ -104,7 +104,9 @@ def _unique(word: str, node: dict[str, Any], out: dict[str, Any], at: str) -> No
 
 
 def _limit(word: str, node: dict[str, Any], out: dict[str, Any], at: str) -> None:
-    name = node.get("format")
+    if "format" not in node:
+        raise CompileError(f"parent schema must have dependencies of {word}: format", at)
+    name = node["format"]
     if name in {"date", "time", "date-time", "iso-time", "iso-date-time"}:
         raise NotReadableError(f"`{word}` is beyond our validator")
     if name in formats.STRINGS or name in formats.NUMBERS:

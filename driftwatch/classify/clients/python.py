@@ -15,6 +15,7 @@ from jsonschema.exceptions import SchemaError, best_match
 from jsonschema.validators import validator_for
 from referencing import Registry
 
+from driftwatch.classify.clients import listing
 from driftwatch.classify.clients.answer import NO_RESULT, ClientAnswer, Result
 from driftwatch.classify.keywords import pointer
 from driftwatch.wire.facts import Era
@@ -22,8 +23,9 @@ from driftwatch.wire.facts import Era
 
 def answer(schema: Any, result: Result, era: Era) -> ClientAnswer:
     """What mcp 2.x does, and mcp 1.x in the legacy era, the only one it speaks. May take arbitrarily long."""
-    if not isinstance(schema, dict) or (era is Era.LEGACY and schema.get("type") != "object"):
-        return ClientAnswer("py", "list-lost", 'outputSchema.type: Input should be "object"', "/type")
+    flaw = listing.flaw(schema, Era.MODERN, _is_property) or listing.flaw(schema, era, _is_property)
+    if flaw is not None:
+        return ClientAnswer("py", "list-lost", flaw.message, flaw.pointer)
     if result.absent or (era is Era.LEGACY and not isinstance(result.value, dict)):
         return ClientAnswer("py", True, NO_RESULT if result.absent else "structuredContent should be a dictionary")
     try:
@@ -45,6 +47,10 @@ def _judged(schema: Any, value: Any) -> ClientAnswer:
     if error is None:
         return ClientAnswer("py", False)
     return ClientAnswer("py", True, error.message, pointer(tuple(error.absolute_path)))
+
+
+def _is_property(schema: Any) -> bool:
+    return isinstance(schema, dict | bool)
 
 
 def plain(json: Any) -> Any:

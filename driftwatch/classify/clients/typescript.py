@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
+from driftwatch.classify.clients import listing
 from driftwatch.classify.clients.ajv import Ajv, CompileError, NotReadableError
 from driftwatch.classify.clients.ajv_keywords import Engine
 from driftwatch.classify.clients.answer import NO_RESULT, ClientAnswer, Result
@@ -31,9 +32,9 @@ _OBJECT_ONLY: Final = "structuredContent: expected record"
 
 def ts1(schema: Any, result: Result) -> ClientAnswer:
     """SDK 1.x: speaks the legacy era only, and reads every schema with the draft-07 class of Ajv."""
-    problem = _legacy_model(schema, booleans=False)
-    if problem is not None:
-        return ClientAnswer("ts1", "list-lost", *problem)
+    flaw = listing.flaw(schema, Era.LEGACY, lambda child: isinstance(child, dict | list))
+    if flaw is not None:
+        return ClientAnswer("ts1", "list-lost", flaw.message, flaw.pointer)
     try:
         return _judged("ts1", Ajv(schema, "classic"), result, Era.LEGACY)
     except CompileError as error:
@@ -44,9 +45,9 @@ def ts1(schema: Any, result: Result) -> ClientAnswer:
 
 def ts2(schema: Any, result: Result, era: Era) -> ClientAnswer:
     """SDK 2.x: the class of Ajv that ``$schema`` asks for, 2020-12 where it asks for none."""
-    problem = _legacy_model(schema, booleans=True) if era is Era.LEGACY else _modern_model(schema)
-    if problem is not None:
-        return ClientAnswer("ts2", "list-lost", *problem)
+    flaw = listing.flaw(schema, era, lambda child: True)
+    if flaw is not None:
+        return ClientAnswer("ts2", "list-lost", flaw.message, flaw.pointer)
     try:
         return _judged("ts2", Ajv(schema, engine_of(schema)), result, era)
     except CompileError as error:
@@ -75,28 +76,3 @@ def _judged(client: Generation, ajv: Ajv, result: Result, era: Era) -> ClientAns
     if refusal is None:
         return ClientAnswer(client, False)
     return ClientAnswer(client, True, f"data{refusal.pointer} {refusal.message}", refusal.pointer)
-
-
-def _legacy_model(schema: Any, *, booleans: bool) -> tuple[str, str] | None:
-    """What is wrong with an output schema by the model of the legacy era, and where; ``booleans``: as properties."""
-    if not isinstance(schema, dict):
-        return "outputSchema: expected object", ""
-    if schema.get("type") != "object":
-        return 'outputSchema.type: expected "object"', "/type"
-    properties = schema.get("properties", {})
-    if not isinstance(properties, dict):
-        return "outputSchema.properties: expected record", "/properties"
-    if not booleans and any(not isinstance(child, dict | list) for child in properties.values()):
-        return "outputSchema.properties: expected objects", "/properties"
-    required = schema.get("required", [])
-    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
-        return "outputSchema.required: expected array of strings", "/required"
-    return None
-
-
-def _modern_model(schema: Any) -> tuple[str, str] | None:
-    if not isinstance(schema, dict):
-        return "outputSchema: expected object", ""
-    if not isinstance(schema.get("$schema", ""), str):
-        return "outputSchema.$schema: expected string", "/$schema"
-    return None

@@ -9,23 +9,21 @@ from typing import Final
 _FLAGS: Final = re.IGNORECASE | re.ASCII
 _ESCAPED: Final = "%[0-9a-f]{2}"
 _PLAIN: Final = r"a-z0-9\-._~!$&'()*+,;="
-#: the liberty: a quotation mark is taken in paths, queries and fragments
-_SEGMENT: Final = f'(?:[{_PLAIN}":@]|{_ESCAPED})'
-_TAIL: Final = rf'(?:\?(?:[{_PLAIN}":@/?]|{_ESCAPED})*)?(?:\#(?:[{_PLAIN}":@/?]|{_ESCAPED})*)?'
 _LITERAL: Final = rf"\[(?P<v6>[0-9a-f:.]+)\]|\[v[0-9a-f]+\.[{_PLAIN}:]+\]"
 _USER: Final = rf"(?:(?:[{_PLAIN}:]|{_ESCAPED})*@)?"
-_ROOTED: Final = f"/(?:{_SEGMENT}+(?:/{_SEGMENT}*)*)?"
-_ROOTLESS: Final = f"{_SEGMENT}+(?:/{_SEGMENT}*)*"
 
 
-def _authority(host: str) -> str:
-    return rf"/?/{_USER}(?:{_LITERAL}|(?:[{host}]|{_ESCAPED})*)(?::\d*)?(?:/{_SEGMENT}*)*"
+def _after_scheme(liberty: str) -> tuple[str, str]:
+    """Authority and path; query and fragment. ``liberty``: a character beyond the RFC that is taken everywhere."""
+    segment = f"(?:[{_PLAIN}{liberty}:@]|{_ESCAPED})"
+    tail = f"(?:[{_PLAIN}{liberty}:@/?]|{_ESCAPED})*"
+    authority = rf"/?/{_USER}(?:{_LITERAL}|(?:[{_PLAIN}{liberty}]|{_ESCAPED})*)(?::\d*)?(?:/{segment}*)*"
+    path = f"/(?:{segment}+(?:/{segment}*)*)?|{segment}+(?:/{segment}*)*"
+    return rf"(?:{authority}|{path})", rf"(?:\?{tail})?(?:\#{tail})?"
 
 
-_URI: Final = re.compile(rf"[a-z][a-z0-9+\-.]*:(?:{_authority(_PLAIN)}|{_ROOTED}|{_ROOTLESS}){_TAIL}", _FLAGS)
-_REFERENCE: Final = re.compile(
-    rf"(?:[a-z][a-z0-9+\-.]*:)?(?:{_authority(_PLAIN + chr(34))}|{_ROOTED}|{_ROOTLESS})?{_TAIL}", _FLAGS
-)
+_URI: Final = re.compile(r"[a-z][a-z0-9+\-.]*:" + "".join(_after_scheme("")), _FLAGS)
+_REFERENCE: Final = re.compile(r"(?:[a-z][a-z0-9+\-.]*:)?" + "?".join(_after_scheme('"')), _FLAGS)
 _NAME: Final = rf"(?:[a-z0-9_]|{_ESCAPED})+(?::[1-9]\d{{0,3}}|\*)?"
 _TEMPLATE: Final = re.compile(
     rf"""(?:[^\x00-\x20"'<>%\\^`{{|}}]|{_ESCAPED}|\{{[+#./;?&=,!@|]?{_NAME}(?:,{_NAME})*\}})*""", _FLAGS
@@ -64,7 +62,7 @@ _SPACE: Final = re.compile("[\\s\ufeff]")
 _URL: Final = re.compile(r"(?:https?|ftp)://(?P<rest>[^/]+)(?:/.*)?", re.IGNORECASE | re.DOTALL)
 _PORT: Final = re.compile(r":\d{2,5}\Z", re.ASCII)
 _DOMAIN: Final = re.compile(
-    "(?:[a-z0-9\u00a1-\uffff]+(?:-+[a-z0-9\u00a1-\uffff]+)*\\.)+[a-z\u00a1-\uffff]{2,}", re.IGNORECASE
+    "(?:[a-z0-9\u00a1-\uffff]+(?:-[a-z0-9\u00a1-\uffff]+)*\\.)+[a-z\u00a1-\uffff]{2,}", re.IGNORECASE
 )
 
 

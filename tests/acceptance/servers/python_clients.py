@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import anyio
+from jsonschema import SchemaError
 from mcp import ClientSession
 from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
 
 try:
-    from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
+    from mcp_types import jsonrpc_message_adapter
 
-    MODERN_SPOKEN = True
+    read_message = jsonrpc_message_adapter.validate_python
 except ImportError:
     from mcp.types import JSONRPCMessage
 
-    MODERN_SPOKEN = False
+    read_message = JSONRPCMessage.model_validate
 
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
 INFO = {"name": "evaluation", "version": "1"}
@@ -51,7 +51,9 @@ def replies(question: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def message(body: dict[str, Any]) -> SessionMessage:
-    read: Callable[[Any], Any] = jsonrpc_message_adapter.validate_python if MODERN_SPOKEN else JSONRPCMessage.model_validate
+    read: Callable[[Any], Any] = (
+        jsonrpc_message_adapter.validate_python if MODERN_SPOKEN else JSONRPCMessage.model_validate
+    )
     return SessionMessage(read(body))
 
 
@@ -82,10 +84,9 @@ async def ask(session: ClientSession) -> dict[str, Any]:
     try:
         await session.call_tool("judged", {})
     except Exception as error:
-        text = str(error)
         # An unresolved reference is reported in the same words, but only where a value reaches it.
-        lost = text.startswith("Invalid schema for tool") and "Unresolvable" not in text
-        return {"refuses": "tool-lost" if lost else True, "message": text[:500]}
+        lost = isinstance(error.__context__, SchemaError)
+        return {"refuses": "tool-lost" if lost else True, "message": str(error)[:500]}
     return {"refuses": False, "message": ""}
 
 
