@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from driftwatch.capture.digest import parts as parts_of
 from driftwatch.capture.model import Part, ToolDefinition
-from driftwatch.classify import paths
+from driftwatch.classify import clients, paths
 from driftwatch.classify.compare import classify
+from driftwatch.classify.dialect import Schema
 from driftwatch.classify.findings import hints, presence
 from driftwatch.classify.verdict import (
     DEFAULT_POLICY,
@@ -34,7 +35,9 @@ _ORDER: Final = (Part.OUTPUT, Part.INPUT, Part.PRESENCE, Part.ANNOTATIONS, Part.
 class PartAssessment:
     """One part's verdict. ``witness``: {"value": …} | {"absent": True} | None.
 
-    ``clients``: the refusing validator's words (``refusal``) and where in the witness (``refused_at``).
+    ``clients``: the refusing validator's words (``refusal``) and where in the witness (``refused_at``); for a breaking
+    output also ``answers``: what each client that holds the old schema does with the witness, each as the fields of
+    :class:`driftwatch.classify.clients.ClientAnswer`.
     """
 
     part: Part
@@ -58,12 +61,18 @@ class Assessment:
 
 
 def assess(
-    old: ToolDefinition | None, new: ToolDefinition | None, *, era: Era, policy: Policy = DEFAULT_POLICY
+    old: ToolDefinition | None,
+    new: ToolDefinition | None,
+    *,
+    era: Era,
+    policy: Policy = DEFAULT_POLICY,
+    python: clients.PythonClient | None = None,
 ) -> Assessment:
     """What the transition from ``old`` to ``new`` means (None: the tool was not, or is no longer, listed).
 
     Arguments are always objects; results are objects in the legacy era and any JSON value in the modern one. Only the
-    parts that changed appear. A definition that client SDKs refuse is ``invalid`` if the old one was usable.
+    parts that changed appear. A definition that client SDKs refuse is ``invalid`` if the old one was usable. Without
+    ``python``, the Python SDK under a limit, it is not asked what it does with the witness.
     """
     if old is None or new is None:
         return worst((_presence(old, new),))
@@ -72,10 +81,42 @@ def assess(
         before, after = _parts(old), _parts(new)
         judged = {assessment.part for assessment in found}
         changed = [part for part in Part if old.part_shas.get(part) != new.part_shas.get(part) and part not in judged]
-        found += [_part(part, before.get(part), after.get(part), old, new, era, policy) for part in changed]
+        judged_parts = [_part(part, before.get(part), after.get(part), old, new, era, policy) for part in changed]
+        found += [_with_clients(judged, before.get(judged.part), era, python) for judged in judged_parts]
     elif old.sha256 != new.sha256:
         found.append(PartAssessment(Part.META, "compatible", reason="was-invalid"))
     return worst(tuple(found))
+
+
+def assess_schemas(
+    old: Schema | None,
+    new: Schema | None,
+    *,
+    directions: Sequence[Direction],
+    root: Root,
+    era: Era,
+    python: clients.PythonClient | None = None,
+) -> Assessment:
+    """What the difference of two bare schemas means, as the output and the input of a tool.
+
+    ``root``: which results are instances; arguments are always objects. ``era``: how results travel to clients.
+    """
+    found = []
+    for direction in directions:
+        verdict = classify(old, new, direction=direction, root=root if direction == "output" else "object")
+        part = Part.OUTPUT if direction == "output" else Part.INPUT
+        found.append(_with_clients(of_verdict(part, verdict), old, era, python))
+    return worst(tuple(found))
+
+
+def _with_clients(
+    judged: PartAssessment, held: Schema | None, era: Era, python: clients.PythonClient | None
+) -> PartAssessment:
+    """The part with what each client that holds the schema ``held`` does with its witness."""
+    if judged.part is not Part.OUTPUT or judged.verdict != "breaking" or judged.witness is None or held is None:
+        return judged
+    found = clients.answers(held, clients.of_witness(judged.witness), era=era, python=python)
+    return replace(judged, clients={**(judged.clients or {}), "answers": [asdict(answer) for answer in found]})
 
 
 def over_budget(old: ToolDefinition | None, new: ToolDefinition | None, reason: str) -> Assessment:
@@ -84,6 +125,12 @@ def over_budget(old: ToolDefinition | None, new: ToolDefinition | None, reason: 
         return worst((_presence(old, new),))
     changed = [part for part in _DIRECTIONS if old.part_shas.get(part) != new.part_shas.get(part)]
     return worst(tuple(PartAssessment(part, "undecided", reason=reason) for part in changed or (Part.META,)))
+
+
+def schemas_over_budget(directions: Sequence[Direction], reason: str) -> Assessment:
+    """The answer about bare schemas where the classifier was stopped."""
+    parts = (Part.OUTPUT if direction == "output" else Part.INPUT for direction in directions)
+    return worst(tuple(PartAssessment(part, "undecided", reason=reason) for part in parts))
 
 
 def _parts(definition: ToolDefinition) -> dict[Part, Any]:

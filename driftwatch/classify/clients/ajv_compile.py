@@ -28,10 +28,15 @@ class Rewriter:
         self.document = Document(schema)
         self.names: dict[tuple[int, str], str] = {}
         self.definitions: dict[str, Schema] = {}
+        self.pending: list[tuple[str, Target, At]] = []
 
     def body(self) -> Schema:
         """The whole document with what its references lead to under ``$defs``."""
         out = self.schema(self.document.root, self.document.base, ())
+        while self.pending:
+            # One after the other: a chain of a thousand definitions is no deep recursion.
+            name, target, at = self.pending.pop()
+            self.definitions[name] = self.schema(target.schema, target.base, at)
         return {**out, "$defs": self.definitions} if self.definitions and isinstance(out, dict) else out
 
     def schema(self, node: Any, base: str, at: At) -> Schema:
@@ -87,8 +92,7 @@ class Rewriter:
         key = (id(target.schema), target.base)
         if key not in self.names:
             name = self.names[key] = f"d{len(self.names)}"
-            self.definitions[name] = True
-            self.definitions[name] = self.schema(target.schema, target.base, at)
+            self.pending.append((name, target, at))
         return self.names[key]
 
 

@@ -61,12 +61,12 @@ class Document:
 
     def _nodes(self) -> Iterator[tuple[dict[str, Any], str, str]]:
         """Every object below the root that Ajv takes for a schema, with its parent's base; parents first."""
-        pending = [(child, self.base, at) for child, at in _children(self.root, "")]
+        pending = [(child, self.base, at) for child, at in reversed(list(_children(self.root, "")))]
         while pending:
             node, base, at = pending.pop()
             yield node, base, at
             inner = self.bases[id(node)]
-            pending.extend((child, inner, below) for child, below in _children(node, at))
+            pending.extend((child, inner, below) for child, below in reversed(list(_children(node, at))))
 
     def _register(self, node: dict[str, Any], base: str, at: str) -> None:
         identity = node.get("$id")

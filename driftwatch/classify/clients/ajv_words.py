@@ -31,8 +31,7 @@ _WORDS: Final[Mapping[str, Callable[[Any], str]]] = {
     "pattern": lambda kind: f'must match pattern "{kind.pattern}"',
     "format": lambda kind: f'must match format "{kind.format}"',
     "anyOf": lambda kind: "must match a schema in anyOf",
-    "oneOfNotValid": lambda kind: "must match exactly one schema in oneOf",
-    "oneOfMultipleValid": lambda kind: "must match exactly one schema in oneOf",
+    "oneOf": lambda kind: "must match exactly one schema in oneOf",
     "not": lambda kind: "must NOT be valid",
     "falseSchema": lambda kind: "boolean schema is false",
     "propertyNames": lambda kind: "property name must be valid",
@@ -41,5 +40,8 @@ _WORDS: Final[Mapping[str, Callable[[Any], str]]] = {
 
 def of(error: jsonschema_rs.ValidationError) -> Refusal:
     """A complaint of jsonschema-rs as Ajv would put it; in its own words where Ajv's are not known."""
-    words = _WORDS.get(error.kind.name)
+    name = error.kind.name
+    if name == "falseSchema" and error.schema_path[-1:] == ["additionalProperties"]:
+        name = "additionalProperties"
+    words = _WORDS.get(name)
     return Refusal(error.message if words is None else words(error.kind), pointer(tuple(error.instance_path)))

@@ -32,6 +32,8 @@ def answer(schema: Any, result: Result, era: Era) -> ClientAnswer:
         return _judged(plain(schema), plain(result.value))
     except SchemaError as error:
         return ClientAnswer("py", "tool-lost", error.message, pointer(tuple(error.absolute_path)))
+    except MemoryError:
+        return ClientAnswer("py", "unknown", "no answer within the memory that one question may take")
     except Exception as error:
         # Whatever escapes from jsonschema, the client raises it instead of handing the result on.
         return ClientAnswer("py", True, f"{type(error).__name__}: {error}")

@@ -39,7 +39,7 @@ def ts1(schema: Any, result: Result) -> ClientAnswer:
         return _judged("ts1", Ajv(schema, "classic"), result, Era.LEGACY)
     except CompileError as error:
         return ClientAnswer("ts1", "list-lost", error.message, error.pointer)
-    except NotReadableError as error:
+    except (NotReadableError, RecursionError, MemoryError) as error:
         return ClientAnswer("ts1", "unknown", str(error))
 
 
@@ -52,7 +52,7 @@ def ts2(schema: Any, result: Result, era: Era) -> ClientAnswer:
         return _judged("ts2", Ajv(schema, engine_of(schema)), result, era)
     except CompileError as error:
         return ClientAnswer("ts2", "tool-lost", error.message, error.pointer)
-    except NotReadableError as error:
+    except (NotReadableError, RecursionError, MemoryError) as error:
         return ClientAnswer("ts2", "unknown", str(error))
 
 

@@ -51,10 +51,7 @@ def replies(question: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def message(body: dict[str, Any]) -> SessionMessage:
-    read: Callable[[Any], Any] = (
-        jsonrpc_message_adapter.validate_python if MODERN_SPOKEN else JSONRPCMessage.model_validate
-    )
-    return SessionMessage(read(body))
+    return SessionMessage(read_message(body))
 
 
 async def serve(streams: Any, answers: dict[str, dict[str, Any]]) -> None:
