@@ -203,6 +203,8 @@ def _contains(rewriter: Rewriter, word: str, node: dict[str, Any], out: dict[str
     if rewriter.engine != "classic" and node.get("minContains") == 0 and "maxContains" not in node:
         return
     _one(rewriter, word, node, out, place)
+    if not idle(rewriter.engine, node[word]):
+        out.setdefault("items", True)  # to Ajv, every item is evaluated then
 
 
 _APPLICATORS: Final[Mapping[str, Applicator]] = {
