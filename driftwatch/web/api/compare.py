@@ -96,7 +96,7 @@ async def _body(request: Request) -> bytes:
 def _decoded(body: bytes) -> CompareIn:
     try:
         return msgspec.json.decode(body, type=CompareIn)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         hint = 'Send {"old": …, "new": …} with contracts as JSON, not as strings.'
         raise InputError(f"the body cannot be read: {error}", hint=hint) from error
 
