@@ -9,6 +9,7 @@ from typing import Any, Final
 from driftwatch.capture.digest import parts as parts_of
 from driftwatch.capture.model import Part, ToolDefinition
 from driftwatch.classify import clients, paths
+from driftwatch.classify.clients import PythonClient, reading
 from driftwatch.classify.compare import classify
 from driftwatch.classify.dialect import Schema
 from driftwatch.classify.findings import hints, presence
@@ -66,7 +67,7 @@ def assess(
     *,
     era: Era,
     policy: Policy = DEFAULT_POLICY,
-    python: clients.PythonClient | None = None,
+    python: PythonClient | None = None,
 ) -> Assessment:
     """What the transition from ``old`` to ``new`` means (None: the tool was not, or is no longer, listed).
 
@@ -81,8 +82,11 @@ def assess(
         before, after = _parts(old), _parts(new)
         judged = {assessment.part for assessment in found}
         changed = [part for part in Part if old.part_shas.get(part) != new.part_shas.get(part) and part not in judged]
-        judged_parts = [_part(part, before.get(part), after.get(part), old, new, era, policy) for part in changed]
-        found += [_with_clients(judged, before.get(judged.part), era, python) for judged in judged_parts]
+        for part in changed:
+            judging = _part(part, before.get(part), after.get(part), old, new, era, policy)
+            usable = old.invalid is None and new.invalid is None
+            sides = before.get(part), after.get(part)
+            found.append(_with_clients(judging, *sides, _root(part, era), era, python) if usable else judging)
     elif old.sha256 != new.sha256:
         found.append(PartAssessment(Part.META, "compatible", reason="was-invalid"))
     return worst(tuple(found))
@@ -95,7 +99,7 @@ def assess_schemas(
     directions: Sequence[Direction],
     root: Root,
     era: Era,
-    python: clients.PythonClient | None = None,
+    python: PythonClient | None = None,
 ) -> Assessment:
     """What the difference of two bare schemas means, as the output and the input of a tool.
 
@@ -105,17 +109,21 @@ def assess_schemas(
     for direction in directions:
         verdict = classify(old, new, direction=direction, root=root if direction == "output" else "object")
         part = Part.OUTPUT if direction == "output" else Part.INPUT
-        found.append(_with_clients(of_verdict(part, verdict), old, era, python))
+        found.append(_with_clients(of_verdict(part, verdict), old, new, root, era, python))
     return worst(tuple(found))
 
 
 def _with_clients(
-    judged: PartAssessment, held: Schema | None, era: Era, python: clients.PythonClient | None
+    judged: PartAssessment, old: Schema | None, new: Schema | None, root: Root, era: Era, python: PythonClient | None
 ) -> PartAssessment:
-    """The part with what each client that holds the schema ``held`` does with its witness."""
-    if judged.part is not Part.OUTPUT or judged.verdict != "breaking" or judged.witness is None or held is None:
+    """The output with what each client that holds ``old`` does with its witness, and what only some clients notice."""
+    if judged.part is not Part.OUTPUT or judged.verdict == "invalid":
         return judged
-    found = clients.answers(held, clients.of_witness(judged.witness), era=era, python=python)
+    noticed = reading.findings(old, new, root=root, era=era, unchanged=judged.verdict == "compatible")
+    judged = replace(judged, findings=judged.findings + noticed)
+    if judged.verdict != "breaking" or judged.witness is None or old is None:
+        return judged
+    found = clients.answers(old, clients.of_witness(judged.witness), era=era, python=python)
     return replace(judged, clients={**(judged.clients or {}), "answers": [asdict(answer) for answer in found]})
 
 
@@ -179,9 +187,12 @@ def _part(
     if old.invalid is not None or new.invalid is not None:
         # Another part says what matters; two halves of a refused definition prove nothing to anybody.
         return PartAssessment(part, "compatible", reason="was-invalid" if old.invalid else "refused", paths=changed)
-    root: Root = "any" if part is Part.OUTPUT and era is Era.MODERN else "object"
-    verdict = classify(before, after, direction=_DIRECTIONS[part], root=root, policy=policy)
+    verdict = classify(before, after, direction=_DIRECTIONS[part], root=_root(part, era), policy=policy)
     return of_verdict(part, verdict, changed)
+
+
+def _root(part: Part, era: Era) -> Root:
+    return "any" if part is Part.OUTPUT and era is Era.MODERN else "object"
 
 
 def of_verdict(part: Part, verdict: Verdict, changed: tuple[Mapping[str, Any], ...] = ()) -> PartAssessment:
