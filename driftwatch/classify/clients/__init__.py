@@ -40,7 +40,7 @@ def specification(schema: Any, result: Result) -> ClientAnswer:
         return ClientAnswer("spec", "unknown", "the schema asks for an unknown dialect", "/$schema")
     try:
         refusal = Gate(schema, known, "any", DEFAULT_POLICY).refusal(result.value)
-    except (GateError, ValueError) as error:
+    except (GateError, ValueError, OverflowError) as error:
         return ClientAnswer("spec", "unknown", str(error))
     return (
         ClientAnswer("spec", False) if refusal is None else ClientAnswer("spec", True, refusal.message, refusal.pointer)

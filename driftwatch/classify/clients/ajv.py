@@ -9,9 +9,8 @@ import jsonschema_rs
 from driftwatch.classify import invalid
 from driftwatch.classify.clients import ajv_words, formats, javascript
 from driftwatch.classify.clients.ajv_compile import Rewriter
-from driftwatch.classify.clients.ajv_document import CompileError
+from driftwatch.classify.clients.ajv_document import CompileError, NotReadableError
 from driftwatch.classify.clients.ajv_keywords import Engine
-from driftwatch.classify.clients.ajv_scalars import NotReadableError
 from driftwatch.classify.dialect import Schema
 from driftwatch.classify.gate import Refusal
 from driftwatch.classify.normal import Normal

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from driftwatch.classify.clients.ajv_document import CompileError, Document, Target
+from driftwatch.classify.clients.ajv_document import CompileError, Document, NotReadableError, Target
 from driftwatch.classify.clients.ajv_keywords import INHERITED, KEYWORDS, Engine, has_type, idle
-from driftwatch.classify.clients.ajv_scalars import SCALARS, NotReadableError, readable, types
+from driftwatch.classify.clients.ajv_scalars import SCALARS, readable, types
 from driftwatch.classify.dialect import URIS, Schema
 from driftwatch.classify.keywords import pointer
 

@@ -31,6 +31,10 @@ class CompileError(Exception):
         self.pointer = pointer
 
 
+class NotReadableError(Exception):
+    """Ajv compiles this, but what stands in for it does not: the answer is not known."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """What a reference leads to, and the base URI of references inside it."""
@@ -131,7 +135,10 @@ def resolve(base: str, reference: str) -> str:
     reference = _normal(reference)
     if not reference or reference.startswith("#"):
         return _address(base) + reference
-    return urljoin(base, reference) if base else reference
+    try:
+        return urljoin(base, reference) if base else reference
+    except ValueError as error:
+        raise NotReadableError(f"`{reference}` is no URI: {error}") from error
 
 
 def _normal(uri: str) -> str:

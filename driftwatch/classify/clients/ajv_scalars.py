@@ -8,16 +8,12 @@ from typing import Any, Final
 
 from driftwatch.classify import exact
 from driftwatch.classify.clients import formats, javascript
-from driftwatch.classify.clients.ajv_document import CompileError
+from driftwatch.classify.clients.ajv_document import CompileError, NotReadableError
 from driftwatch.classify.clients.ajv_keywords import INHERITED, TYPES
 from driftwatch.classify.pattern import match
 from driftwatch.classify.pattern.syntax import PatternError, parse
 
 Scalar = Callable[[str, dict[str, Any], dict[str, Any], str], None]
-
-
-class NotReadableError(Exception):
-    """Ajv compiles this, but our validator does not: the answer is not known."""
 
 
 def types(node: dict[str, Any], out: dict[str, Any], at: str) -> None:

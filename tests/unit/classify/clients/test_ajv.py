@@ -11,6 +11,7 @@ from driftwatch.classify.clients import formats
 from driftwatch.classify.clients.ajv import Ajv, CompileError, NotReadableError
 from driftwatch.classify.clients.ajv_keywords import Engine
 
+D07 = "http://json-schema.org/draft-07/schema#"
 BOTH: tuple[Engine, ...] = ("classic", "2020-12")
 
 
@@ -96,8 +97,9 @@ def test_recursion() -> None:
     )
     dynamic = {"$dynamicAnchor": "node", "type": "object", "properties": {"kid": {"$dynamicRef": "#node"}}}
     assert complaint(dynamic, {"kid": 1}) == "/kid must be object"
-    with pytest.raises(NotReadableError):
-        Ajv({"$dynamicRef": "#other"}, "2020-12")
+    for beyond in ({"$dynamicRef": "#other"}, {"$id": "http://[", "not": {"$id": "a"}}, {"$ref": D07}):
+        with pytest.raises(NotReadableError):
+            Ajv(beyond, "2020-12")
 
 
 def test_a_chain_of_definitions_is_no_deep_recursion() -> None:
