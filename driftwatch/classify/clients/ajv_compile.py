@@ -107,6 +107,8 @@ def _one(rewriter: Rewriter, word: str, node: dict[str, Any], out: dict[str, Any
 
 def _list(rewriter: Rewriter, word: str, node: dict[str, Any], out: dict[str, Any], place: Place) -> None:
     base, at = place
+    if word == "anyOf" and rewriter.engine == "classic" and any(idle(rewriter.engine, child) for child in node[word]):
+        return  # one branch accepts everything, so the others are not even compiled
     found = [rewriter.schema(child, base, (*at, word, index)) for index, child in enumerate(node[word])]
     if word == "allOf":
         out["allOf"] = [*out.get("allOf", ()), *found] or [True]

@@ -75,6 +75,13 @@ def test_classic_ajv_does_not_know_later_keywords() -> None:
         Ajv({"items": [{}]}, "2020-12")
 
 
+def test_classic_ajv_does_not_compile_what_cannot_matter() -> None:
+    for schema in ({"anyOf": [{}, {"pattern": "("}]}, {"patternProperties": {"(": True}}):
+        assert complaint(schema, {"a": 1}, "classic") is None
+        with pytest.raises(CompileError):
+            Ajv(schema, "2020-12")
+
+
 @pytest.mark.parametrize("engine", BOTH)
 def test_references_and_their_siblings(engine: Engine) -> None:
     schema = {"$ref": "#/definitions/s", "minLength": 2, "definitions": {"s": {"type": "string"}}}
