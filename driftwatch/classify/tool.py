@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from driftwatch.capture.digest import parts as parts_of
 from driftwatch.capture.model import Part, ToolDefinition
-from driftwatch.classify import paths
+from driftwatch.classify import clients, paths
+from driftwatch.classify.clients import PythonClient, reading
 from driftwatch.classify.compare import classify
+from driftwatch.classify.dialect import Schema
 from driftwatch.classify.findings import hints, presence
 from driftwatch.classify.verdict import (
     DEFAULT_POLICY,
@@ -34,7 +36,9 @@ _ORDER: Final = (Part.OUTPUT, Part.INPUT, Part.PRESENCE, Part.ANNOTATIONS, Part.
 class PartAssessment:
     """One part's verdict. ``witness``: {"value": …} | {"absent": True} | None.
 
-    ``clients``: the refusing validator's words (``refusal``) and where in the witness (``refused_at``).
+    ``clients``: the refusing validator's words (``refusal``) and where in the witness (``refused_at``); for a breaking
+    output also ``answers``: what each client that holds the old schema does with the witness, each as the fields of
+    :class:`driftwatch.classify.clients.ClientAnswer`.
     """
 
     part: Part
@@ -58,12 +62,18 @@ class Assessment:
 
 
 def assess(
-    old: ToolDefinition | None, new: ToolDefinition | None, *, era: Era, policy: Policy = DEFAULT_POLICY
+    old: ToolDefinition | None,
+    new: ToolDefinition | None,
+    *,
+    era: Era,
+    policy: Policy = DEFAULT_POLICY,
+    python: PythonClient | None = None,
 ) -> Assessment:
     """What the transition from ``old`` to ``new`` means (None: the tool was not, or is no longer, listed).
 
     Arguments are always objects; results are objects in the legacy era and any JSON value in the modern one. Only the
-    parts that changed appear. A definition that client SDKs refuse is ``invalid`` if the old one was usable.
+    parts that changed appear. A definition that client SDKs refuse is ``invalid`` if the old one was usable. Without
+    ``python``, the Python SDK under a limit, it is not asked what it does with the witness.
     """
     if old is None or new is None:
         return worst((_presence(old, new),))
@@ -72,10 +82,49 @@ def assess(
         before, after = _parts(old), _parts(new)
         judged = {assessment.part for assessment in found}
         changed = [part for part in Part if old.part_shas.get(part) != new.part_shas.get(part) and part not in judged]
-        found += [_part(part, before.get(part), after.get(part), old, new, era, policy) for part in changed]
+        for part in changed:
+            judging = _part(part, before.get(part), after.get(part), old, new, era, policy)
+            usable = old.invalid is None and new.invalid is None
+            sides = before.get(part), after.get(part)
+            found.append(_with_clients(judging, *sides, _root(part, era), era, python) if usable else judging)
     elif old.sha256 != new.sha256:
         found.append(PartAssessment(Part.META, "compatible", reason="was-invalid"))
     return worst(tuple(found))
+
+
+def assess_schemas(
+    old: Schema | None,
+    new: Schema | None,
+    *,
+    directions: Sequence[Direction],
+    root: Root,
+    era: Era,
+    python: PythonClient | None = None,
+) -> Assessment:
+    """What the difference of two bare schemas means, as the output and the input of a tool.
+
+    ``root``: which results are instances; arguments are always objects. ``era``: how results travel to clients.
+    """
+    found = []
+    for direction in directions:
+        verdict = classify(old, new, direction=direction, root=root if direction == "output" else "object")
+        part = Part.OUTPUT if direction == "output" else Part.INPUT
+        found.append(_with_clients(of_verdict(part, verdict), old, new, root, era, python))
+    return worst(tuple(found))
+
+
+def _with_clients(
+    judged: PartAssessment, old: Schema | None, new: Schema | None, root: Root, era: Era, python: PythonClient | None
+) -> PartAssessment:
+    """The output with what each client that holds ``old`` does with its witness, and what only some clients notice."""
+    if judged.part is not Part.OUTPUT or judged.verdict == "invalid":
+        return judged
+    noticed = reading.findings(old, new, root=root, era=era, unchanged=judged.verdict == "compatible")
+    judged = replace(judged, findings=judged.findings + noticed)
+    if judged.verdict != "breaking" or judged.witness is None or old is None:
+        return judged
+    found = clients.answers(old, clients.of_witness(judged.witness), era=era, python=python)
+    return replace(judged, clients={**(judged.clients or {}), "answers": [asdict(answer) for answer in found]})
 
 
 def over_budget(old: ToolDefinition | None, new: ToolDefinition | None, reason: str) -> Assessment:
@@ -84,6 +133,12 @@ def over_budget(old: ToolDefinition | None, new: ToolDefinition | None, reason: 
         return worst((_presence(old, new),))
     changed = [part for part in _DIRECTIONS if old.part_shas.get(part) != new.part_shas.get(part)]
     return worst(tuple(PartAssessment(part, "undecided", reason=reason) for part in changed or (Part.META,)))
+
+
+def schemas_over_budget(directions: Sequence[Direction], reason: str) -> Assessment:
+    """The answer about bare schemas where the classifier was stopped."""
+    parts = (Part.OUTPUT if direction == "output" else Part.INPUT for direction in directions)
+    return worst(tuple(PartAssessment(part, "undecided", reason=reason) for part in parts))
 
 
 def _parts(definition: ToolDefinition) -> dict[Part, Any]:
@@ -132,9 +187,12 @@ def _part(
     if old.invalid is not None or new.invalid is not None:
         # Another part says what matters; two halves of a refused definition prove nothing to anybody.
         return PartAssessment(part, "compatible", reason="was-invalid" if old.invalid else "refused", paths=changed)
-    root: Root = "any" if part is Part.OUTPUT and era is Era.MODERN else "object"
-    verdict = classify(before, after, direction=_DIRECTIONS[part], root=root, policy=policy)
+    verdict = classify(before, after, direction=_DIRECTIONS[part], root=_root(part, era), policy=policy)
     return of_verdict(part, verdict, changed)
+
+
+def _root(part: Part, era: Era) -> Root:
+    return "any" if part is Part.OUTPUT and era is Era.MODERN else "object"
 
 
 def of_verdict(part: Part, verdict: Verdict, changed: tuple[Mapping[str, Any], ...] = ()) -> PartAssessment:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
@@ -13,7 +12,9 @@ from rich.text import Text
 
 from driftwatch.capture.canonical import canonical
 from driftwatch.capture.model import Part
-from driftwatch.classify.tool import Assessment, PartAssessment
+from driftwatch.classify.clients import words as client_words
+from driftwatch.classify.comparing import Compared
+from driftwatch.classify.tool import PartAssessment
 from driftwatch.classify.verdict import Finding
 from driftwatch.safe_text import safe_text
 
@@ -24,14 +25,6 @@ _VIA: Final = {
     "undeclared-key": "only through a key that nobody declared: strictly a break, rare in practice",
     "unsafe-number": "only through a number beyond ±(2^53 − 1), which many clients cannot hold",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One tool, or the bare schema (``tool`` None), and what its change means."""
-
-    tool: str | None
-    assessment: Assessment
 
 
 def as_json(verdict: str, found: Sequence[Compared]) -> str:
@@ -79,6 +72,9 @@ def _lines(part: PartAssessment, *, alone: bool) -> Iterator[tuple[str, str]]:
     proof = _proof(part)
     if proof:
         yield f"    {proof}", ""
+    told = _told(part)
+    if told:
+        yield f"    {told}", ""
     if part.via in _VIA:
         yield f"    {_VIA[part.via]}", "dim"
 
@@ -97,6 +93,11 @@ def _proof(part: PartAssessment) -> str | None:
     where = (part.clients or {}).get("refused_at")
     reason = f"   {where or '/'}: {why}" if why else ""
     return f"{who}: {_json(part.witness['value'])}{reason}"
+
+
+def _told(part: PartAssessment) -> str:
+    """Which SDKs refuse the witness."""
+    return client_words.sentence((part.clients or {}).get("answers") or (), "the old schema")
 
 
 def _json(value: Any) -> str:
@@ -125,6 +126,8 @@ def _markdown(part: PartAssessment) -> list[str]:
     proof = _proof(part)
     if proof:
         lines.append(f"  - {_escaped(proof)}")
+    if _told(part):
+        lines.append(f"  - {_told(part)}")
     if part.via in _VIA:
         lines.append(f"  - {_VIA[part.via]}")
     return [*(safe_text(line, keep_newlines=False) for line in lines), ""]

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import sys
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Final, Self
 
@@ -15,11 +16,11 @@ import structlog
 from driftwatch.capture.model import ToolDefinition
 from driftwatch.classify import DEFAULT_POLICY, Policy, Verdict
 from driftwatch.classify.dialect import Schema
-from driftwatch.classify.tool import Assessment, over_budget
+from driftwatch.classify.tool import Assessment, over_budget, schemas_over_budget
 from driftwatch.classify.verdict import Direction, Root
 from driftwatch.errors import CaptureError
 from driftwatch.scheduler import sandbox_frames as frames
-from driftwatch.scheduler.sandbox_frames import AssessQuestion, ClassifyQuestion, Question
+from driftwatch.scheduler.sandbox_frames import AssessQuestion, ClassifyQuestion, Question, SchemasQuestion
 from driftwatch.settings import Settings
 from driftwatch.wire.facts import Era
 
@@ -75,6 +76,16 @@ class Sandbox:
             return frames.decode_assessment(await self._ask(AssessQuestion(old, new, era)))
         except (_BudgetError, msgspec.ValidationError, CaptureError) as error:
             return over_budget(old, new, _reason(error))
+
+    async def assess_schemas(
+        self, old: Schema | None, new: Schema | None, *, directions: Sequence[Direction], root: Root, era: Era
+    ) -> Assessment:
+        """See :func:`driftwatch.classify.tool.assess_schemas`. Raises CaptureError for a schema that is not JSON."""
+        question = SchemasQuestion(frames.schema_bytes(old), frames.schema_bytes(new), tuple(directions), root, era)
+        try:
+            return frames.decode_assessment(await self._ask(question))
+        except (_BudgetError, msgspec.ValidationError, CaptureError) as error:
+            return schemas_over_budget(directions, _reason(error))
 
     async def classify(
         self,

@@ -13,12 +13,14 @@ from typing import BinaryIO
 
 from driftwatch.capture.canonical import parse
 from driftwatch.classify import Verdict, classify
-from driftwatch.classify.tool import Assessment, assess
+from driftwatch.classify.tool import Assessment, assess, assess_schemas
+from driftwatch.scheduler.sandbox_client import python_client
 from driftwatch.scheduler.sandbox_frames import (
     HEADER,
     READY,
     AssessQuestion,
     Question,
+    SchemasQuestion,
     decode_question,
     encode_answer,
     frame,
@@ -46,10 +48,14 @@ def main() -> None:
 
 def _answer(question: Question) -> Assessment | Verdict:
     if isinstance(question, AssessQuestion):
-        return assess(question.old, question.new, era=question.era)
+        return assess(question.old, question.new, era=question.era, python=python_client)
+    old, new = (None if side is None else parse(side) for side in (question.old, question.new))
+    if isinstance(question, SchemasQuestion):
+        directions, root, era = question.directions, question.root, question.era
+        return assess_schemas(old, new, directions=directions, root=root, era=era, python=python_client)
     return classify(
-        None if question.old is None else parse(question.old),
-        None if question.new is None else parse(question.new),
+        old,
+        new,
         direction=question.direction,
         root=question.root,
         old_dialect=question.old_dialect,

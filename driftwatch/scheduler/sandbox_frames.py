@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from decimal import Decimal
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
@@ -45,8 +45,17 @@ class ClassifyQuestion(msgspec.Struct, tag="classify", frozen=True):
     policy: Policy
 
 
-Question = AssessQuestion | ClassifyQuestion
-Kind = Literal["assess", "classify"]
+class SchemasQuestion(msgspec.Struct, tag="schemas", frozen=True):
+    """Two bare schemas as canonical JSON, taken for a tool's output, its input, or both."""
+
+    old: bytes | None
+    new: bytes | None
+    directions: tuple[Direction, ...]
+    root: Root
+    era: Era
+
+
+Question = AssessQuestion | ClassifyQuestion | SchemasQuestion
 
 _encoder: Final = msgspec.msgpack.Encoder()
 _decoder: Final = msgspec.msgpack.Decoder(Question)

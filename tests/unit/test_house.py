@@ -54,6 +54,7 @@ PURE = (
             "lineage",
             "models",
             "raw",
+            "refusals",
             "schema_words",
             "spark",
             "story",

@@ -13,6 +13,7 @@ from driftwatch.classify.findings import (
     patterns,
     presence,
     properties,
+    readings,
     references,
     servers,
     types,
@@ -23,7 +24,7 @@ from driftwatch.classify.findings.rule import Rule
 
 _FAMILIES: Final = (
     *(presence, properties, types, enums, objects, bounds, patterns, unions, references, dialects),
-    *(wording, hints, servers),
+    *(readings, wording, hints, servers),
 )
 
 #: every rule by its id, family by family

@@ -19,6 +19,11 @@ def _validator(pattern: str) -> jsonschema_rs.Validator | None:
     return None
 
 
+def supported(pattern: str) -> bool:
+    """Whether one of the engines compiles ``pattern``."""
+    return _validator(pattern) is not None
+
+
 def matches(pattern: str, text: str) -> bool:
     """Whether ``pattern`` is found in ``text`` (ECMA-262 search). False for a pattern the engine does not support."""
     validator = _validator(pattern)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from driftwatch.alerts.views import AlertView, DecisionView
+from driftwatch.classify.tool import PartAssessment
 from driftwatch.classify.verdict import Finding
 from driftwatch.history.views import ChangeView, FindingView, JudgementView, PartView
 from driftwatch.web.api.models import (
@@ -13,6 +15,7 @@ from driftwatch.web.api.models import (
     Announcement,
     ChangeDetail,
     ChangeOut,
+    ClientOut,
     EraName,
     EvidenceOut,
     FindingOut,
@@ -33,7 +36,31 @@ def part_out(part: PartView) -> PartOut:
         witness=dict(part.witness) if part.witness is not None else None,
         findings=[finding_out(finding, finding.witness) for finding in part.findings],
         paths=[dict(path) for path in part.paths],
+        **_clients(part.clients),
     )
+
+
+def assessed_out(part: PartAssessment) -> PartOut:
+    """One part as the classifier just judged it."""
+    return PartOut(
+        part=part.part,
+        verdict=part.verdict,
+        via=part.via,
+        reason=part.reason,
+        witness=dict(part.witness) if part.witness is not None else None,
+        findings=[finding_out(finding, finding.witness if finding.has_witness else None) for finding in part.findings],
+        paths=[dict(path) for path in part.paths],
+        **_clients(part.clients),
+    )
+
+
+def _clients(said: Mapping[str, Any] | None) -> dict[str, Any]:
+    said = said or {}
+    return {
+        "refusal": said.get("refusal"),
+        "refused_at": said.get("refused_at"),
+        "clients": [ClientOut(**answer) for answer in said.get("answers", ())],
+    }
 
 
 def finding_out(finding: FindingView | Finding, witness: Any) -> FindingOut:

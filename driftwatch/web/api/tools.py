@@ -11,12 +11,11 @@ from pydantic import BaseModel, Field
 from driftwatch.alerts import read as alerts_read
 from driftwatch.alerts.views import BaselineView
 from driftwatch.capture.model import ToolDefinition
-from driftwatch.classify.tool import PartAssessment
 from driftwatch.errors import CaptureError
 from driftwatch.history import read
 from driftwatch.history.views import ToolView, VersionView
 from driftwatch.servers import store as servers_store
-from driftwatch.web.api.convert import finding_out
+from driftwatch.web.api.convert import assessed_out
 from driftwatch.web.api.models import (
     EraName,
     IntervalOut,
@@ -98,7 +97,7 @@ async def diff(
         verdict=assessment.verdict,
         via=assessment.via,
         part=assessment.part,
-        parts=[_part(part) for part in assessment.parts],
+        parts=[assessed_out(part) for part in assessment.parts],
     )
 
 
@@ -148,15 +147,3 @@ def _version(tool_id: int, version: VersionView) -> dict[str, Any]:
         "invalid": dict(version.invalid) if version.invalid else None,
         "findings": [dict(finding) for finding in version.findings],
     }
-
-
-def _part(part: PartAssessment) -> PartOut:
-    return PartOut(
-        part=part.part,
-        verdict=part.verdict,
-        via=part.via,
-        reason=part.reason,
-        witness=dict(part.witness) if part.witness is not None else None,
-        findings=[finding_out(finding, finding.witness if finding.has_witness else None) for finding in part.findings],
-        paths=[dict(path) for path in part.paths],
-    )

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from driftwatch.alerts import words as alert_words
+from driftwatch.classify.clients import words as client_words
 from driftwatch.history.views import ChangeView, PartView
-from driftwatch.web.pages import contract_diff, witness, words
+from driftwatch.web.pages import contract_diff, refusals, witness, words
 from driftwatch.web.pages.contract_diff import Comparison
 from driftwatch.web.pages.definitions import PARTS, Definition
 
@@ -23,22 +24,13 @@ class PartStory:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What one validator or client says to the witness."""
-
-    state: words.State
-    who: str
-    says: str
-
-
-@dataclass(frozen=True, slots=True)
 class Proof:
     """The second question answered. ``lines`` is the witness, empty when there is none."""
 
     sentence: str
     label: str = ""
     lines: tuple[witness.Line, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[refusals.Answer, ...] = ()
     copy: str = ""
     note: str = ""
 
@@ -126,6 +118,7 @@ def proof(change: ChangeView) -> Proof:
     return _breaking(change, part)
 
 
+_ANY_CLIENT: Final = "A client that holds {old} refuses that."
 _INVALID: Final = "Yes. Clients built on the official SDKs refuse this definition, whatever they held before."
 
 
@@ -151,31 +144,34 @@ def _breaking(change: ChangeView, part: PartView | None) -> Proof:
     if part.via == "undeclared-key":
         what = f"Strictly, yes: {what.removeprefix('Yes. ')} It takes a key that nobody had declared, so it is rare."
     details = part.clients or {}
+    asked = client_words.speaking(details.get("answers") or (), change.era)
+    told = client_words.sentence(asked, old)
+    validators = _answers(writes, old, new, details) + refusals.lines(asked)
     if part.witness.get("absent"):
         return Proof(
-            f"Yes. The server may now answer without structuredContent. A client that holds {old} refuses that.",
+            f"Yes. The server may now answer without structuredContent. {told or _ANY_CLIENT.format(old=old)}",
             label="witness: no structuredContent",
-            answers=_answers(writes, old, new, details),
+            answers=validators,
         )
     value = part.witness.get("value")
     return Proof(
-        what,
+        f"{what} {told}".rstrip(),
         label="witness",
         lines=witness.lines(value, _text(details.get("refused_at")), _text(details.get("refusal"))),
-        answers=_answers(writes, old, new, details),
+        answers=validators,
         copy=witness.as_text(value),
         note="A small value that proves it; real ones carry more.",
     )
 
 
-def _answers(writes: bool, old: str, new: str, details: Mapping[str, Any]) -> tuple[Answer, ...]:
+def _answers(writes: bool, old: str, new: str, details: Mapping[str, Any]) -> tuple[refusals.Answer, ...]:
     allowing, refusing = (old, new) if writes else (new, old)
-    refused = words.State("breaking", "breaking", "refused")
-    own = [
-        Answer(words.State("compatible", "compatible", "allowed"), f"under {allowing}", ""),
-        Answer(refused, f"under {refusing}", _text(details.get("refusal")) or ""),
-    ]
-    return tuple(own)
+    return (
+        refusals.Answer(words.State("compatible", "compatible", "allowed"), f"under {allowing}", ""),
+        refusals.Answer(
+            words.State("breaking", "breaking", "refused"), f"under {refusing}", _text(details.get("refusal")) or ""
+        ),
+    )
 
 
 def _held(number: int | None) -> str:

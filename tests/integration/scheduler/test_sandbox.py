@@ -17,6 +17,7 @@ from driftwatch.classify.tool import assess
 from driftwatch.errors import CaptureError
 from driftwatch.scheduler import sandbox_frames as frames
 from driftwatch.scheduler.sandbox import Sandbox
+from driftwatch.scheduler.sandbox_client import python_client
 from driftwatch.settings import Settings
 from driftwatch.wire.facts import Era
 
@@ -46,11 +47,45 @@ def settings(**more: Any) -> Settings:
 async def test_the_process_answers_as_the_library_does() -> None:
     async with Sandbox(settings()) as sandbox:
         for pair in ((OLD, NEW), (NEW, OLD), (None, NEW), (OLD, None), (OLD, tool(outputSchema={"properties": 1}))):
-            assert await sandbox.assess(*pair, era=Era.MODERN) == assess(*pair, era=Era.MODERN)
+            answer = assess(*pair, era=Era.MODERN, python=python_client)
+            assert await sandbox.assess(*pair, era=Era.MODERN) == answer
         question: dict[str, Any] = {"direction": "output", "root": "any", "old_dialect": "draft-07"}
         old, new = {"const": 2**70}, {"enum": [2**70, 0.1, "é"]}
         assert await sandbox.classify(old, new, **question) == classify(old, new, **question)
         assert await sandbox.classify(None, True, direction="output") == classify(None, True, direction="output")
+
+
+async def test_bare_schemas_are_assessed_both_ways() -> None:
+    async with Sandbox(settings()) as sandbox:
+        found = await sandbox.assess_schemas(
+            {"type": "object"},
+            {"type": "object", "required": ["a"]},
+            directions=("output", "input"),
+            root="any",
+            era=Era.LEGACY,
+        )
+        assert [(part.part, part.verdict) for part in found.parts] == [
+            (Part.OUTPUT, "compatible"),
+            (Part.INPUT, "breaking"),
+        ]
+        with pytest.raises(CaptureError):
+            await sandbox.assess_schemas(float("nan"), True, directions=("output",), root="any", era=Era.MODERN)  # type: ignore[arg-type] # no schema at all
+
+
+async def test_a_pattern_that_python_never_finishes_costs_only_that_answer() -> None:
+    """Exponential in Python's ``re``: what the Python SDK does is unknown, everything else is known, and soon."""
+    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a|a)*$"}, "b": {"type": "string"}}}
+    hanging = {"a": "a" * 60 + "!", "b": None}
+    async with Sandbox(settings(seconds=8)) as sandbox:
+        found = await sandbox.assess_schemas(
+            schema, {"const": hanging}, directions=("output",), root="object", era=Era.LEGACY
+        )
+        (part,) = found.parts
+        assert part.verdict == "breaking"
+        answers = {answer["client"]: answer for answer in (part.clients or {})["answers"]}
+        assert [answers[client]["refuses"] for client in ("spec", "ts1", "ts2", "py")] == [True, True, True, "unknown"]
+        assert "CPU time" in answers["py"]["message"]
+        assert len(sandbox._running) == 1, "the process lives on"
 
 
 async def test_one_process_serves_many_questions_and_waiting_ones_wait() -> None:

@@ -27,6 +27,8 @@ UNPAIRED = {
     "output-null-added": "null that callers may no longer send is input-type-narrowed",
     "output-schema-added": "an input schema is always there",
     "output-schema-removed": "an input schema is always there",
+    "output-typescript-refuses": "no client validates arguments by the old schema",
+    "output-typescript-lost": "clients compile output schemas only",
     "output-property-added": "see input-optional-property-added",
 }
 TWINS = {
@@ -87,6 +89,8 @@ def test_the_rule_ids() -> None:
             "output-union-branch-added",
             "output-schema-added",
             "output-schema-removed",
+            "output-typescript-refuses",
+            "output-typescript-lost",
             "input-property-required-added",
             "input-property-made-required",
             "input-property-removed",

@@ -28,7 +28,13 @@ def test_only_changed_parts_appear_and_the_worst_names_the_change() -> None:
     assert [part.part for part in found.parts] == [Part.OUTPUT, Part.TEXT]
     assert (found.verdict, found.via, found.part) == ("breaking", "declared", Part.OUTPUT)
     assert found.parts[0].witness == {"value": {"status": None}}
-    assert found.parts[0].clients == {"refusal": 'null is not of type "string"', "refused_at": "/status"}
+    said = dict(found.parts[0].clients or {})
+    assert [(answer["client"], answer["refuses"]) for answer in said.pop("answers")] == [
+        ("spec", True),
+        ("ts1", True),
+        ("ts2", True),
+    ]
+    assert said == {"refusal": 'null is not of type "string"', "refused_at": "/status"}
     assert [path["pointer"] for path in found.parts[0].paths] == ["/properties/status/type"]
 
 

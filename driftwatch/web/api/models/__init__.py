@@ -8,11 +8,13 @@ from driftwatch.web.api.models.changes import (
     ChangeDetail,
     ChangeOut,
     ChangesetOut,
+    ClientOut,
     EvidenceOut,
     FindingOut,
     Kind,
     PartOut,
 )
+from driftwatch.web.api.models.compare import ComparedOut, CompareOut
 from driftwatch.web.api.models.servers import (
     BatchOutcome,
     FoundEra,
@@ -35,6 +37,9 @@ __all__ = [
     "ChangeDetail",
     "ChangeOut",
     "ChangesetOut",
+    "ClientOut",
+    "CompareOut",
+    "ComparedOut",
     "EraName",
     "EvidenceOut",
     "Failure",

@@ -23,6 +23,19 @@ class FindingOut(BaseModel):
     witness: Any = None
 
 
+class ClientOut(BaseModel):
+    """What one client that holds the old output schema does with the witness."""
+
+    client: Literal["spec", "ts1", "ts2", "py"] = Field(
+        description="The specification to the letter, the TypeScript SDK 1.x and 2.x, the Python SDK."
+    )
+    refuses: bool | Literal["tool-lost", "list-lost", "unknown"] = Field(
+        description="`tool-lost`: it cannot use the schema, so every call fails; `list-lost`: nor any other tool."
+    )
+    message: str = Field(examples=["data/status must be string"], description="The validator's words.")
+    pointer: str = Field(examples=["/status"], description="Into the witness; into the schema where it is lost.")
+
+
 class PartOut(BaseModel):
     """One part of a change."""
 
@@ -33,6 +46,9 @@ class PartOut(BaseModel):
     witness: dict[str, Any] | None = Field(default=None, examples=[{"value": {"id": "A-1041", "status": None}}])
     findings: list[FindingOut] = Field(default_factory=list)
     paths: list[dict[str, Any]] = Field(default_factory=list)
+    refusal: str | None = Field(default=None, description="Why the witness is refused, in a validator's words.")
+    refused_at: str | None = Field(default=None, description="JSON pointer into the witness.")
+    clients: list[ClientOut] = Field(default_factory=list, description="Of breaking outputs.")
 
 
 class EvidenceOut(BaseModel):

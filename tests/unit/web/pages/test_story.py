@@ -75,6 +75,53 @@ def test_an_input_is_proved_the_other_way_round(sample: Any) -> None:
     assert [(a.state.word, a.who) for a in told.answers] == [("allowed", "under v3"), ("refused", "under v4")]
 
 
+def said(**refuses: Any) -> list[dict[str, Any]]:
+    return [
+        {"client": client, "refuses": answer, "message": f"{client[:2]} says so" if answer else "", "pointer": ""}
+        for client, answer in refuses.items()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("era", "answers", "sentence", "lines"),
+    [
+        (
+            "legacy",
+            said(spec=True, ts1=True, ts2=True, py=True),
+            "Refused by TypeScript SDK 1.x and 2.x and the Python SDK, holding v3.",
+            [("refused", "TypeScript SDK 1.x and 2.x"), ("refused", "the Python SDK")],
+        ),
+        (
+            "modern",
+            said(spec=True, ts1="list-lost", ts2=False, py="unknown"),
+            "The official SDKs let it pass: TypeScript SDK 2.x.",
+            [("accepted", "TypeScript SDK 2.x"), ("not known", "the Python SDK")],
+        ),
+        (
+            "legacy",
+            said(spec=True, ts1="list-lost", ts2="tool-lost", py=False),
+            "Refused by TypeScript SDK 1.x and 2.x, holding v3; accepted by the Python SDK.",
+            [
+                ("list lost", "TypeScript SDK 1.x"),
+                ("tool lost", "TypeScript SDK 2.x"),
+                ("accepted", "the Python SDK"),
+            ],
+        ),
+    ],
+)
+def test_which_clients_refuse_it(
+    sample: Any, era: str, answers: list[dict[str, Any]], sentence: str, lines: list[tuple[str, str]]
+) -> None:
+    part = sample.part(clients={"refusal": "null is no string", "refused_at": "/status", "answers": answers})
+    told = story.proof(sample.change(parts=(part,), era=era))
+    assert told.sentence.endswith(sentence)
+    assert [(a.state.word, a.who) for a in told.answers[2:]] == lines
+    absent = story.proof(
+        sample.change(parts=(sample.part(witness={"absent": True}, clients={"answers": answers}),), era=era)
+    )
+    assert absent.sentence.endswith(sentence)
+
+
 def test_a_witness_of_json_null_is_a_witness(sample: Any) -> None:
     part = sample.part(witness={"value": None}, clients={"refusal": "null is no object", "refused_at": ""})
     assert story.proof(sample.change(parts=(part,))).lines[0].bad

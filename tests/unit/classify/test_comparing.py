@@ -1,4 +1,4 @@
-"""What ``driftwatch diff`` takes its inputs for, and how it compares them, without another process."""
+"""What ``driftwatch diff`` and the API take their inputs for, and how they compare them, without another process."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from driftwatch.classify import classify
-from driftwatch.classify.tool import Assessment, assess
-from driftwatch.cli import diff
-from driftwatch.cli.contracts import read
-from driftwatch.cli.diff import Direction
+from driftwatch.classify.comparing import Compared, Direction, compare, verdict_of
+from driftwatch.classify.contract import read
+from driftwatch.classify.tool import Assessment, assess, assess_schemas
+from driftwatch.classify.verdict import Root
 from driftwatch.errors import CaptureError, InputError
 from driftwatch.wire.facts import Era
 
@@ -80,15 +79,15 @@ def test_a_schema_that_is_not_json() -> None:
 class Direct:
     """Stands where the sandbox stands: the same answers in this process."""
 
-    async def classify(self, old: Any, new: Any, **question: Any) -> Any:
-        return classify(old, new, **question)
+    async def assess_schemas(self, old: Any, new: Any, **question: Any) -> Assessment:
+        return assess_schemas(old, new, **question)
 
     async def assess(self, old: Any, new: Any, *, era: Era) -> Assessment:
         return assess(old, new, era=era)
 
 
 async def verdicts(old: Any, new: Any, direction: Direction | None = None) -> list[tuple[str | None, str]]:
-    found = await diff.compare(Direct(), contract(old), contract(new), direction)
+    found = await compare(Direct(), contract(old), contract(new), direction)
     return [(compared.tool, compared.assessment.verdict) for compared in found]
 
 
@@ -119,3 +118,38 @@ async def test_what_is_compared_with_what(
 async def test_a_schema_is_not_compared_with_tools() -> None:
     with pytest.raises(InputError):
         await verdicts({"type": "object"}, ORDER)
+
+
+@pytest.mark.parametrize(
+    ("era", "root", "expected"),
+    [
+        (Era.MODERN, None, "breaking"),
+        (Era.LEGACY, None, "compatible"),
+        (Era.MODERN, "object", "compatible"),
+        (Era.LEGACY, "any", "breaking"),
+    ],
+)
+async def test_which_results_there_are(era: Era, root: Root | None, expected: str) -> None:
+    old, new = contract({"type": "object"}, era), contract({"type": ["object", "null"]}, era)
+    assert verdict_of(await compare(Direct(), old, new, None, root)) == expected
+
+
+async def test_the_worst_speaks_for_all() -> None:
+    found = await compare(Direct(), contract([ORDER, PING]), contract([NULLABLE]), None)
+    assert verdict_of(found) == "breaking"
+    assert verdict_of([]) == "compatible"
+    assert verdict_of([Compared("t", Assessment((), "undecided", None, None)), *found]) == "breaking"
+
+
+async def test_a_breaking_output_says_which_clients_refuse_it() -> None:
+    found = await compare(Direct(), contract(ORDER), contract(NULLABLE), None)
+    (part,) = found[0].assessment.parts
+    assert part.clients is not None
+    assert {answer["client"]: answer["refuses"] for answer in part.clients["answers"]} == {
+        "spec": True,
+        "ts1": True,
+        "ts2": True,
+    }
+    assert part.clients["refused_at"] == "/status"
+    (inputs,) = (await compare(Direct(), contract(ORDER), contract(STRICTER), None))[0].assessment.parts
+    assert "answers" not in (inputs.clients or {})
