@@ -118,4 +118,5 @@ def render_error(request: Request, *, status: int, title: str, detail: str, hint
 
 
 def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """A plain first word gets its capital; a name such as ``interval_seconds`` keeps its spelling."""
+    return text[:1].upper() + text[1:] if re.match("[a-z]+ ", text) else text

@@ -243,7 +243,7 @@ async def test_a_pinned_server_demands_a_reason_and_tools_can_be_chosen(visitor:
     assert "A reason is needed" in await visitor.post(
         f"/alerts/{alert}/accept", {"chosen": "1", "tool": ["1"]}, status=422
     )
-    assert "no tool is ticked" in await visitor.post(
+    assert "No tool is ticked" in await visitor.post(
         f"/alerts/{alert}/accept", {"chosen": "1", "reason": "x"}, status=422
     )
     one = {"chosen": "1", "reason": "known", "tool": [str(world.tools["files", "read_text"])]}

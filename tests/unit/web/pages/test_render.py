@@ -94,6 +94,8 @@ def test_the_error_page_says_what_to_do() -> None:
     assert answer.status_code == 404
     assert "No &lt;b&gt;" in html
     assert "Look there" in html
+    named = render.render_error(request(), status=422, title="No", detail="interval_seconds: too short", hint=None)
+    assert "interval_seconds: too short" in bytes(named.body).decode()
 
 
 @pytest.mark.parametrize(
