@@ -349,3 +349,28 @@ async def test_text_that_no_database_stores_and_ids_that_no_row_has(visitor: Any
 async def test_many_visitors_at_once(visitor: Any) -> None:
     pages = await asyncio.gather(*(visitor.get("/") for _ in range(8)))
     assert all("4 need you" in page for page in pages)
+
+
+async def test_search_finds_fields_and_rules_and_keeps_hostile_words_text(visitor: Any) -> None:
+    html = await visitor.get("/?q=Carrier")
+    fields = html[html.index('id="h-fields"') :]
+    assert "orders / get_order" in fields
+    assert "<code>carrier</code> in the output" in fields
+    assert ">orders</a>" in html[html.index("<tbody>") : html.index('id="h-fields"')]
+    rules = await visitor.get("/?q=null-added")
+    assert 'href="/rules#output-null-added"' in rules
+    assert "<script>" not in await visitor.get("/?q=%3Cscript%3E&tag=%3Cscript%3E&owner=%3Cscript%3E")
+    assert "output-null-added" in await visitor.get("/rules")
+
+
+async def test_filters_stand_in_the_url_and_can_be_combined(visitor: Any) -> None:
+    def listed(html: str) -> list[str]:
+        return re.findall(r'<th scope="row" class="name"><a href="/servers/\d+">([^<]+)<', html)
+
+    assert set(listed(await visitor.get("/?owner=payments"))) == {"orders", "billing"}
+    assert listed(await visitor.get("/?owner=payments&state=needs")) == ["orders"]
+    assert set(listed(await visitor.get("/?tag=prod"))) == {"orders", "crm"}
+    assert "tickets" not in listed(await visitor.get("/?era=modern"))
+    html = await visitor.get("/?tag=prod&era=legacy")
+    assert listed(html) == ["orders"]
+    assert 'href="/?era=legacy"' in html  # takes the tag back and keeps the era

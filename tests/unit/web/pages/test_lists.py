@@ -58,7 +58,9 @@ def test_servers_that_need_someone_come_first_then_the_unwatched(sample: Any) ->
         ("m-blind", "blind"),
         ("a-fine", "fine"),
     ]
-    assert fleet.tally(found) == fleet.Tally(4, 1, 2, 1)
+    assert fleet.tally([line.standing for line in found]) == fleet.Tally(4, 1, 2, 1)
+    stands = fleet.standing(rows, [sample.alert(sample.alert_change())], NOW)
+    assert [(one.server.name, how) for one, how in stands] == [(line.name, line.standing) for line in found]
     assert found[0].state.word == "needs you"
     assert found[2].why == "unauthorized since 12:09: 401, wants scope tools:read"
     assert found[3].why == "38 s ago"
