@@ -20,7 +20,7 @@ from driftwatch.web.pages.models import FleetRow, LastChange, ProfileLine, Serve
 
 # one index look-up a server: the newest change of each, however long the histories are
 _LAST = text(
-    "SELECT s.id, c.id, c.verdict, c.via, c.window_end FROM unnest(CAST(:ids AS bigint[])) AS s(id) "
+    "SELECT s.id AS server_id, c.id, c.verdict, c.via, c.window_end FROM unnest(CAST(:ids AS bigint[])) AS s(id) "
     "CROSS JOIN LATERAL (SELECT id, verdict, via, window_end FROM change "
     "WHERE server_id = s.id ORDER BY id DESC LIMIT 1) AS c"
 )
@@ -70,10 +70,8 @@ async def rows(session: AsyncSession, wanted: Wanted, *, hits: Collection[int] =
 async def filled(session: AsyncSession, shown: Sequence[FleetRow]) -> list[FleetRow]:
     """The same rows with their last change and their weeks."""
     ids = [row.server.id for row in shown]
-    last = {
-        server: LastChange(change, verdict, via, at)
-        for server, change, verdict, via, at in (await run_sql(session, _LAST, {"ids": ids})).all()
-    }
+    newest = (await run_sql(session, _LAST, {"ids": ids})).all()
+    last = {row.server_id: LastChange(row.id, row.verdict, row.via, row.window_end) for row in newest}
     weeks = await tool_read.weekly_counts(session, ids, weeks=spark.WEEKS)
     return [
         replace(row, last_change=last.get(row.server.id), weeks=tuple(weeks.get(row.server.id, ()))) for row in shown
