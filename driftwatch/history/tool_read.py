@@ -156,6 +156,8 @@ def _tool(tool: Tool, era: str, version: ToolVersion | None, versions: int, last
         last_change_at=last.recorded_at if last else None,
         last_verdict=last.verdict if last else None,
         last_via=last.via if last else None,
+        part_shas=version.part_shas if version else {},
+        semantic_shas=version.semantic_shas if version else {},
     )
 
 

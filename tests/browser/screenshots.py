@@ -24,10 +24,14 @@ def pages(world: World) -> dict[str, str]:
     """What is worth a picture, by file name."""
     return {
         "overview": "/",
+        "search": "/?q=order",
+        "rules": "/rules",
         "changelog": "/changelog",
         "register": "/servers/new",
         "import": "/servers/import",
         "server": f"/servers/{world.servers['orders']}",
+        "server-listening": f"/servers/{world.servers['crm']}",
+        "server-kinds": f"/servers/{world.servers['rates']}",
         "server-hostile": f"/servers/{world.servers['tickets']}",
         "server-unwatched": f"/servers/{world.servers['billing']}",
         "tool": f"/tools/{world.tools['orders', 'get_order']}",

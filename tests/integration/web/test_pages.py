@@ -302,7 +302,7 @@ async def test_registration_looks_first_and_stores_nothing_before_the_second_ste
     data = {"url": shop.url, "sealed": sealed[1], "name": "shop", "tags": "demo", "interval": "60", "mode": "follow"}
     page = await visitor.post("/servers", data)
     assert "It is watched now." in page
-    assert "credential in X-Key" in page
+    assert "1 secret header: X-Key. Stored sealed, never shown." in page
     assert "s3cr3t-value" not in page
     assert "get_order" in page
     assert before.count("<tr>") + 1 == (await visitor.get("/")).count("<tr>")
