@@ -37,6 +37,8 @@ def upgrade() -> None:
     )
     op.create_index("ix_tool_field_field", "tool_field", ["field_id", "tool_id"])
     op.create_index("ix_change_server_recorded", "change", ["server_id", "recorded_at"])
+    op.create_index("ix_change_verdict", "change", ["verdict", "id"])
+    op.create_index("ix_change_announcement", "change", ["announcement", "id"])
     op.create_index("ix_finding_rule_part", "finding", ["rule", "change_part_id"])
     fill()
 

@@ -12,6 +12,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.errors import NotFoundError
+from driftwatch.history.by_rule import having
 from driftwatch.history.definitions import load_definition, row_id
 from driftwatch.history.details import load_judgements, load_parts
 from driftwatch.history.tables import Assessment, Change, ChangePart, Changeset, Tool, ToolVersion
@@ -60,6 +61,8 @@ async def load_changes(
     announcement: str | None = None,
     direction: str | None = None,
     era: str | None = None,
+    rule: str | None = None,
+    tag: str | None = None,
     since: datetime | None = None,
     ids: Sequence[int] | None = None,
     cursor: int | None = None,
@@ -68,7 +71,8 @@ async def load_changes(
     """Changes that pass every given filter, newest first.
 
     ``tool`` is an exact name, ``direction`` input or output (a change whose newest assessment has that part),
-    ``since`` the earliest recording time, ``cursor`` the id of the last change already seen.
+    ``rule`` the id of a finding's rule, ``tag`` one of the server's tags, ``since`` the earliest recording time,
+    ``cursor`` the id of the last change already seen.
     """
     query = _query().order_by(col(Change.id).desc()).limit(limit)
     exact = {
@@ -88,6 +92,10 @@ async def load_changes(
         query = query.where(col(Change.id) < cursor)
     if ids is not None:
         query = query.where(col(Change.id).in_(ids))
+    if rule is not None:
+        query = query.where(await having(session, rule))
+    if tag is not None:
+        query = query.where(col(Server.tags).contains([tag]))
     if direction is not None:
         query = query.where(_has_part(direction))
     return await _changes(session, query)

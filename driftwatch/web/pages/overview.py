@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
@@ -17,7 +17,7 @@ from driftwatch.history import read as history_read
 from driftwatch.history import search_store
 from driftwatch.history.views import ChangeView
 from driftwatch.web.auth.dependencies import PageVisitor
-from driftwatch.web.pages import fleet, fleet_store, searching, store
+from driftwatch.web.pages import chips, fleet, fleet_store, searching, store
 from driftwatch.web.pages.fleet_store import Wanted
 from driftwatch.web.pages.render import render
 
@@ -26,17 +26,7 @@ if TYPE_CHECKING:
 
 MAX_LINES: Final = 100
 MAX_NEEDS: Final = 20
-MAX_LABELS: Final = 8
 ERAS: Final = ("modern", "legacy")
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """One row of chips: the values offered first, and those behind "more"."""
-
-    key: str
-    values: Sequence[str]
-    more: Sequence[str]
 
 
 def router(services: Services) -> APIRouter:
@@ -54,7 +44,7 @@ def router(services: Services) -> APIRouter:
         state: str = "",
         every: str = "",
     ) -> HTMLResponse:
-        wanted = Wanted(q.strip()[:200], _label(tag), _label(owner), era if era in ERAS else "", state)
+        wanted = Wanted(q.strip()[:200], chips.label(tag), chips.label(owner), era if era in ERAS else "", state)
         async with services.db.transaction() as session:
             now = await store.now(session)
             found, servers = await _search(session, wanted.q)
@@ -104,21 +94,12 @@ async def _leading_changes(session: AsyncSession, alerts: list[AlertView]) -> di
     return {change.id: change for change in await history_read.load_changes(session, ids=ids, limit=MAX_NEEDS)}
 
 
-def _label(text: str) -> str:
-    """A tag or an owner as it can be stored: Postgres keeps no NUL."""
-    return text.replace("\x00", "")[:200]
-
-
-def _filters(wanted: Wanted, tags: Sequence[str], owners: Sequence[str]) -> list[Filter]:
-    return [_filter("era", ERAS, wanted.era), _filter("tag", tags, wanted.tag), _filter("owner", owners, wanted.owner)]
-
-
-def _filter(key: str, values: Sequence[str], chosen: str) -> Filter:
-    """The most used values; a chosen one is always among them, so that it can be taken back."""
-    first = list(values[:MAX_LABELS])
-    if chosen and chosen not in first:
-        first = [chosen, *first[:-1]]
-    return Filter(key, first, [value for value in values if value not in first][:200])
+def _filters(wanted: Wanted, tags: Sequence[str], owners: Sequence[str]) -> list[chips.Filter]:
+    return [
+        chips.offer("era", ERAS, wanted.era),
+        chips.offer("tag", tags, wanted.tag),
+        chips.offer("owner", owners, wanted.owner),
+    ]
 
 
 def _linker(wanted: Wanted) -> Callable[..., str]:

@@ -7,6 +7,7 @@ import json
 import re
 import socket
 from collections.abc import Iterator
+from datetime import timedelta
 from html.parser import HTMLParser
 from typing import Any
 
@@ -374,3 +375,40 @@ async def test_filters_stand_in_the_url_and_can_be_combined(visitor: Any) -> Non
     html = await visitor.get("/?tag=prod&era=legacy")
     assert listed(html) == ["orders"]
     assert 'href="/?era=legacy"' in html  # takes the tag back and keeps the era
+
+
+async def test_the_changelog_filters_and_leaves_as_markdown_and_json(visitor: Any) -> None:
+    world = visitor.world
+    page = await visitor.get("/changelog?rule=output-null-added")
+    assert "<code>status</code> may now be null" in page
+    assert "callers must now send" not in page
+    assert "callers must now send" in await visitor.get("/changelog?tag=prod&verdict=breaking&announcement=announced")
+    assert "No such change." in await visitor.get("/changelog?tag=prod&verdict=invalid")
+    text = await visitor.get(f"/changelog.md?server={world.servers['orders']}")
+    assert text.startswith("# Changelog of orders\n")
+    assert f"/changes/{world.changes['orders', 'get_order']})" in text
+    assert "`status` may now be null" in text
+    hostile = await visitor.get(f"/changelog.md?server={world.servers['tickets']}")
+    assert "<img" not in hostile.replace(f"`{MARKUP_NAME}`", "")
+    first = json.loads(await visitor.get("/changelog.json?limit=1"))
+    assert len(first["items"]) == 1
+    second = json.loads(await visitor.get(first["next"]))
+    assert first["items"][0]["id"] > second["items"][0]["id"]
+
+
+async def test_the_list_as_it_was_and_what_is_uncertain_inside_a_window(visitor: Any) -> None:
+    world = visitor.world
+    path = f"/servers/{world.servers['orders']}/as-of"
+
+    def at(seconds: float) -> str:
+        return f"{path}?at={(world.now - timedelta(seconds=seconds)).strftime('%Y-%m-%dT%H:%M:%S')}"
+
+    inside = await visitor.get(at(300))
+    row = inside[inside.index(">get_order</a>") :]
+    assert "uncertain" in row[:600]
+    assert "or v2 already" in row[:600]
+    before = await visitor.get(at(3600))
+    assert "uncertain" not in before
+    assert "v1" in before[before.index(">get_order</a>") :][:300]
+    assert "did not watch orders yet" in await visitor.get(at(400 * 86400))
+    await visitor.get(f"{path}?at=yesterday", 422)
