@@ -76,6 +76,7 @@ def router(services: Services) -> APIRouter:
             request,
             "changelog.html",
             visitor=visitor,
+            live=chosen.server or "all",
             now=now,
             days=entries.days(entries.gather(page), now.date()),
             older=older,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import func, or_, text
 from sqlmodel import col, select
@@ -25,6 +25,8 @@ _LAST = text(
     "WHERE server_id = s.id ORDER BY id DESC LIMIT 1) AS c"
 )
 
+_FEW: Final = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -37,8 +39,13 @@ class Wanted:
     state: str = ""
 
 
-async def rows(session: AsyncSession, wanted: Wanted, *, hits: Collection[int] = ()) -> list[FleetRow]:
-    """Servers that fit, by name, without last change and weeks; ``hits``: servers whose tools or fields fit ``q``."""
+async def rows(
+    session: AsyncSession, wanted: Wanted, *, hits: Collection[int] = (), only: int | None = None
+) -> list[FleetRow]:
+    """Servers that fit, by name, without last change and weeks.
+
+    ``hits``: servers whose tools or fields fit ``q``; ``only``: no other server than this one.
+    """
     query: Any = (
         select(Server.id, Server.name, Server.url, Server.owner)
         .add_columns(col(Server.tags), col(Server.interval_seconds), col(Server.mode), col(Server.state))
@@ -46,6 +53,8 @@ async def rows(session: AsyncSession, wanted: Wanted, *, hits: Collection[int] =
         .where(col(Server.state) != "deleted")
         .order_by(col(Server.name))
     )
+    if only is not None:
+        query = query.where(col(Server.id) == only)
     if wanted.tag:
         query = query.where(col(Server.tags).contains([wanted.tag]))
     if wanted.owner:
@@ -91,12 +100,14 @@ async def labels(session: AsyncSession) -> tuple[list[str], list[str]]:
 
 
 async def _profiles(session: AsyncSession, servers: Collection[int]) -> dict[int, list[ProfileLine]]:
+    # a long list of ids costs more than reading every open profile
+    few = [col(Profile.server_id).in_(servers)] if len(servers) <= _FEW else []
     query: Any = (
         select(Profile.id, Profile.server_id, Profile.era, ProfileState.state)
         .add_columns(col(ProfileState.tool_count), col(ProfileState.last_poll_at), col(ProfileState.next_due_at))
         .add_columns(col(ProfileState.failing_since), col(ProfileState.failures), col(ProfileState.last_error))
         .outerjoin(ProfileState, col(ProfileState.profile_id) == col(Profile.id))
-        .where(col(Profile.closed_at).is_(None))
+        .where(col(Profile.closed_at).is_(None), *few)
         .order_by(col(Profile.era).desc(), col(Profile.id))
     )
     found = defaultdict[int, list[ProfileLine]](list)

@@ -45,7 +45,7 @@ class Pair:
     def href(self) -> str:
         """Both definitions side by side."""
         first, *rest = [tool for tool, _, _ in self.sides]
-        return f"/tools/{first}?against={rest[0]}" if rest else f"/tools/{first}"
+        return f"/tools/{first}/against/{rest[0]}" if rest else f"/tools/{first}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,17 @@ def compare(tools: Sequence[ToolView], definitions: Mapping[int, Definition], er
     pairs = [_pair(name, group, definitions) for name, group in _groups(tools).items()]
     odd = tuple(pair for pair in pairs if pair.likeness != "same")
     return Compared(_sentence(pairs), odd)
+
+
+def state_of(one: Definition, other: Definition, *, changed: bool) -> State:
+    """How alike two definitions are; ``changed``: something differs that people can see."""
+    same = all(
+        semantic_digest(one.body.get(key)) == semantic_digest(other.body.get(key))
+        for key in ("inputSchema", "outputSchema")
+    )
+    if same:
+        return _STATES["words" if changed else "same"]
+    return _STATES["wrapped" if same_but_wrapped(one, other) else "differs"]
 
 
 def _groups(tools: Sequence[ToolView]) -> dict[str, list[ToolView]]:

@@ -62,6 +62,7 @@ def router(services: Services) -> APIRouter:
             request,
             "overview.html",
             visitor=visitor,
+            live="all",
             now=now,
             needs=fleet.needs(alerts, changes),
             lines=fleet.lines(drawn, alerts, now),

@@ -69,6 +69,7 @@ def router(services: Services) -> APIRouter:
             request,
             "server.html",
             visitor=visitor,
+            live=server_id,
             now=now,
             server=line,
             seen=watched.seen_by(profiles, now, paused=line.state == "paused"),
