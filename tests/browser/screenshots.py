@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 
 from browser.site import FLAGS, Site, executable, served
@@ -35,6 +36,9 @@ def pages(world: World) -> dict[str, str]:
         "server-hostile": f"/servers/{world.servers['tickets']}",
         "server-unwatched": f"/servers/{world.servers['billing']}",
         "tool": f"/tools/{world.tools['orders', 'get_order']}",
+        "tool-side": f"/tools/{world.tools['orders', 'get_order']}?view=side",
+        "tool-kinds": f"/tools/{world.tools['rates', 'list_rates']}/against/{world.tools['rates', 'list_rates'] + 4}",
+        "as-of": f"/servers/{world.servers['orders']}/as-of?at={world.now - timedelta(seconds=300):%Y-%m-%dT%H:%M:%S}",
         "tool-raw": f"/tools/{world.tools['orders', 'get_order']}?view=raw",
         "change": f"/changes/{world.changes['orders', 'get_order']}",
         "change-input": f"/changes/{world.changes['crm', 'search']}",

@@ -13,6 +13,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.classify.findings import RULES
 from driftwatch.history import read as history_read
+from driftwatch.history.change_filter import ChangeFilter
 from driftwatch.history.views import ChangeView
 from driftwatch.web.auth.dependencies import PageVisitor
 from driftwatch.web.pages import chips, entries, exports, fleet_store, store
@@ -23,8 +24,11 @@ from driftwatch.web.pages.render import render
 if TYPE_CHECKING:
     from driftwatch.app import Services
 
-PAGE: Final = 60
-EXPORTED: Final = 500
+#: changesets on a page, and in an export at most
+PAGE: Final = 20
+EXPORTED: Final = 200
+#: changes of one page; a deploy of all tools of a large server, seen by two kinds of clients, fits
+MOST: Final = 5_000
 VERDICTS: Final = ("breaking", "invalid", "undecided", "compatible")
 ANNOUNCEMENTS: Final = ("silent", "announced", "unknown", "pending")
 ERAS: Final = ("modern", "legacy")
@@ -69,9 +73,8 @@ def router(services: Services) -> APIRouter:
         async with services.db.transaction() as session:
             now = await store.now(session)
             line = await _server(session, chosen)
-            changes = await _load(session, chosen, before, PAGE + 1)
+            page, older = await _load(session, chosen, before, PAGE)
             tags, _ = await fleet_store.labels(session)
-        page, older = _whole_changesets(changes)
         return render(
             request,
             "changelog.html",
@@ -95,7 +98,7 @@ def router(services: Services) -> APIRouter:
         async with services.db.transaction() as session:
             now = await store.now(session)
             line = await _server(session, chosen)
-            page, older = _whole_changesets(await _load(session, chosen, before, limit + 1), limit)
+            page, older = await _load(session, chosen, before, limit)
         title = f"Changelog of {line.name}" if line else "Changelog"
         days = entries.days(entries.gather(page), now.date())
         more = f"{services.settings.public_url}{_linker(chosen, '/changelog.md')(before=older)}" if older else None
@@ -106,7 +109,7 @@ def router(services: Services) -> APIRouter:
     async def as_json(visitor: PageVisitor, chosen: Filters, before: Key = None, limit: Length = EXPORTED) -> Response:
         async with services.db.transaction() as session:
             await _server(session, chosen)
-            page, older = _whole_changesets(await _load(session, chosen, before, limit + 1), limit)
+            page, older = await _load(session, chosen, before, limit)
         next_url = _linker(chosen, "/changelog.json")(before=older) if older else None
         return JSONResponse({"items": [exports.plain(change) for change in page], "next": next_url})
 
@@ -117,18 +120,30 @@ async def _server(session: AsyncSession, chosen: Wanted) -> ServerLine | None:
     return None if chosen.server is None else await store.server_line(session, chosen.server)
 
 
-async def _load(session: AsyncSession, chosen: Wanted, before: int | None, limit: int) -> list[ChangeView]:
-    return await history_read.load_changes(
-        session,
+async def _load(
+    session: AsyncSession, chosen: Wanted, before: int | None, limit: int
+) -> tuple[list[ChangeView], int | None]:
+    """The changes of up to ``limit`` whole changesets, newest first, and the changeset that the next page is below."""
+    fits = ChangeFilter(
         server_id=chosen.server,
         tag=chosen.tag or None,
         verdict=chosen.verdict or None,
         announcement=chosen.announcement or None,
         era=chosen.era or None,
         rule=chosen.rule or None,
-        cursor=before,
-        limit=limit,
     )
+    sets = await history_read.changeset_ids(session, fits, cursor=before, limit=limit + 1)
+    changes = await history_read.load_changes(
+        session,
+        server_id=chosen.server,
+        verdict=chosen.verdict or None,
+        announcement=chosen.announcement or None,
+        era=chosen.era or None,
+        rule=chosen.rule or None,
+        changesets=sets[:limit],
+        limit=MOST,
+    )
+    return changes, sets[limit - 1] if len(sets) > limit else None
 
 
 def _filters(chosen: Wanted, tags: Sequence[str]) -> list[chips.Filter]:
@@ -149,13 +164,3 @@ def _linker(chosen: Wanted, path: str = "/changelog") -> Callable[..., str]:
         return f"{path}?{query}" if query else path
 
     return link
-
-
-def _whole_changesets(changes: Sequence[ChangeView], size: int = PAGE) -> tuple[list[ChangeView], int | None]:
-    """A page and the id that the next one begins below; a changeset is not torn in two unless it fills a page."""
-    if len(changes) <= size:
-        return list(changes), None
-    page = list(changes[:size])
-    torn = changes[size].changeset_id
-    whole = [change for change in page if change.changeset_id != torn] or page
-    return whole, whole[-1].id

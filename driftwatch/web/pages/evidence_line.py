@@ -51,15 +51,13 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A point on the axis. ``label`` is empty where there is no room; ``before``: it stands left of the point."""
+    """A point on the axis. ``label`` stands left of it; empty where there is no room."""
 
     x: float
     title: str
     label: str = ""
     sub: str = ""
     tone: str = ""
-    before: bool = False
-    href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +158,7 @@ def _signs(found: Sequence[Marked], axis: _Axis, word: str) -> tuple[Mark, ...]:
         label = f"{times.day(sign.at, year=False)} {times.clock(sign.at)}, {sign.note}"
         room = len(label) * _LETTER + _AIR
         fits = x - room > _LEFT and x <= free
-        marks.append(
-            Mark(x, f"{word} at {times.stamp(sign.at)}, {sign.era}: {sign.note}", label if fits else "", before=True)
-        )
+        marks.append(Mark(x, f"{word} at {times.stamp(sign.at)}, {sign.era}: {sign.note}", label if fits else ""))
         free = x - room if fits else min(free, x - _AIR)
     return tuple(reversed(marks))
 
@@ -181,8 +177,6 @@ def _dots(deploys: Sequence[Deploy], axis: _Axis) -> tuple[Mark, ...]:
                 deploy.label if fits else "",
                 deploy.sub if fits else "",
                 "note" if deploy.state.quiet else deploy.state.tone,
-                before=True,
-                href=deploy.href,
             )
         )
         free = x - room if fits else min(free, x - _AIR)

@@ -24,7 +24,7 @@ from driftwatch.web.pages.render import render
 if TYPE_CHECKING:
     from driftwatch.app import Services
 
-MAX_LINES: Final = 100
+MAX_LINES: Final = 50
 MAX_NEEDS: Final = 20
 ERAS: Final = ("modern", "legacy")
 
