@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from driftwatch.app import Services
 
 #: changesets on a page, and in an export at most
-PAGE: Final = 20
+PAGE: Final = 15
 EXPORTED: Final = 200
 #: changes of one page; a deploy of all tools of a large server, seen by two kinds of clients, fits
 MOST: Final = 5_000

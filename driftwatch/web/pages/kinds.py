@@ -161,7 +161,7 @@ def _sentence(pairs: Sequence[Pair]) -> str:
     wrapped = sum(1 for pair in pairs if pair.likeness == "wrapped")
     if not pairs:
         return "Neither kind of client sees a tool."
-    tail = f", {words.count(wrapped, 'output')} in the known wrapping" if wrapped else ""
+    tail = f"; {words.count(wrapped, 'output')} in the known wrapping" if wrapped else ""
     if not odd:
         return f"Same contracts for both kinds of clients{tail}."
-    return f"Same contracts for both kinds of clients but {len(odd)}{tail}: {words.listed([p.name for p in odd])}."
+    return f"Same contracts for both kinds of clients but {len(odd)}: {words.listed([p.name for p in odd])}{tail}."
