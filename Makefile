@@ -3,6 +3,7 @@
 
 PYTHON := .venv/bin/python
 NODE_DIR := tests/acceptance/node
+AXE_DIR := tests/browser
 # The demo's servers live on this machine; nothing private is watched without being named.
 DEMO_NETWORKS := 127.0.0.0/8,::1,localhost
 
@@ -19,7 +20,7 @@ serve: .venv/.installed
 	@exec .venv/bin/driftwatch serve
 
 # ARGS are pytest's, for example: make test ARGS="tests/unit -q"
-test: .venv/.installed-dev .venvs/mcp1/.installed $(NODE_DIR)/node_modules/.installed chromium
+test: .venv/.installed-dev .venvs/mcp1/.installed $(NODE_DIR)/node_modules/.installed $(AXE_DIR)/node_modules/.installed chromium
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(PYTHON) -m pytest $(ARGS)
 
 lint: .venv/.installed-dev
@@ -73,6 +74,11 @@ $(PYTHON):
 $(NODE_DIR)/node_modules/.installed: $(NODE_DIR)/package.json $(NODE_DIR)/package-lock.json .venv/.installed-dev
 	@echo "installing the Node servers of the tests"
 	@PATH="$(CURDIR)/.venv/bin:$$PATH"; cd $(NODE_DIR) && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
+	@touch $@
+
+$(AXE_DIR)/node_modules/.installed: $(AXE_DIR)/package.json $(AXE_DIR)/package-lock.json .venv/.installed-dev
+	@echo "installing the accessibility engine of the browser tests"
+	@PATH="$(CURDIR)/.venv/bin:$$PATH"; cd $(AXE_DIR) && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
 	@touch $@
 
 chromium:

@@ -112,8 +112,14 @@ def compose(services: Services, names: Collection[RoleName], listener: socket | 
     if RoleName.WEB in names:
         from driftwatch.web.app import create_app
 
-        server = WebServer(create_app(services), services.settings, listener)
-        roles.append(Role("web", server.run, server.stop))
+        pages = create_app(services)
+        server = WebServer(pages, services.settings, listener)
+
+        def stop_web() -> None:
+            pages.state.live.close()  # open pages listen for ever; the server would wait for them
+            server.stop()
+
+        roles.append(Role("web", server.run, stop_web))
     if RoleName.SCHEDULER in names:
         from driftwatch.scheduler.tick import run_scheduler
 

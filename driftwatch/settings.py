@@ -91,6 +91,10 @@ class Settings(BaseSettings):
     classify_timeout_seconds: float = Field(default=10, gt=0, description="Wall limit of one classification.")
     classify_memory_mib: int = Field(default=1024, ge=128, description="Memory limit of the classifier process.")
     summary_hour_utc: int = Field(default=8, ge=0, le=23, description="Hour of the daily summary, UTC.")
+    public_badges: bool = Field(
+        default=False,
+        description="Badges of servers and tools answer without a session or token: their state, no more.",
+    )
     demo: bool = Field(
         default=False, description="Play the demo: a server that drifts, and a fake Slack at /demo/slack."
     )

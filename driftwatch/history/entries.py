@@ -11,7 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.alerts.tables import Acceptance
 from driftwatch.capture.model import Snapshot, ToolDefinition
-from driftwatch.history import facts, store
+from driftwatch.history import facts, search_store, store
 from driftwatch.history.changesets import join
 from driftwatch.history.definitions import load_definitions, store_blobs, store_versions
 from driftwatch.history.ledger import Transition
@@ -87,6 +87,7 @@ async def write_changes(
 async def _versions(session: AsyncSession, scene: Scene, tool_ids: Mapping[str, int]) -> dict[int, int]:
     definitions = [(tool, scene.snapshot.tools[name]) for name, tool in tool_ids.items()]
     await store_blobs(session, (one for _, one in definitions))
+    await search_store.index(session, definitions)
     return await store_versions(session, definitions)
 
 

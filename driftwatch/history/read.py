@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func
 from sqlalchemy.orm import aliased
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.errors import NotFoundError
+from driftwatch.history.change_filter import ChangeFilter, filtered
 from driftwatch.history.definitions import load_definition, row_id
 from driftwatch.history.details import load_judgements, load_parts
-from driftwatch.history.tables import Assessment, Change, ChangePart, Changeset, Tool, ToolVersion
+from driftwatch.history.tables import Change, Changeset, Tool, ToolVersion
 from driftwatch.history.tool_read import (
     newest_lists,
     server_tools,
@@ -28,6 +28,8 @@ from driftwatch.history.views import ChangeView
 from driftwatch.servers.tables import Profile, Server
 
 __all__ = [
+    "ChangeFilter",
+    "changeset_ids",
     "definition",
     "load_change",
     "load_changes",
@@ -60,36 +62,29 @@ async def load_changes(
     announcement: str | None = None,
     direction: str | None = None,
     era: str | None = None,
+    rule: str | None = None,
+    tag: str | None = None,
     since: datetime | None = None,
     ids: Sequence[int] | None = None,
+    changesets: Sequence[int] | None = None,
     cursor: int | None = None,
     limit: int = 50,
 ) -> list[ChangeView]:
     """Changes that pass every given filter, newest first.
 
     ``tool`` is an exact name, ``direction`` input or output (a change whose newest assessment has that part),
-    ``since`` the earliest recording time, ``cursor`` the id of the last change already seen.
+    ``rule`` the id of a finding's rule, ``tag`` one of the server's tags, ``since`` the earliest recording time,
+    ``cursor`` the id of the last change already seen.
     """
-    query = _query().order_by(col(Change.id).desc()).limit(limit)
-    exact = {
-        Change.server_id: server_id,
-        Change.tool_id: tool_id,
-        Tool.name: tool,
-        Change.verdict: verdict,
-        Change.announcement: announcement,
-        Profile.era: era,
-    }
-    for column, value in exact.items():
-        if value is not None:
-            query = query.where(column == value)
-    if since is not None:
-        query = query.where(col(Change.recorded_at) >= since)
+    wanted = ChangeFilter(server_id, tool_id, tool, verdict, announcement, direction, era, rule, tag, since)
+    query = await filtered(session, _query(), wanted)
     if cursor is not None:
         query = query.where(col(Change.id) < cursor)
     if ids is not None:
         query = query.where(col(Change.id).in_(ids))
-    if direction is not None:
-        query = query.where(_has_part(direction))
+    if changesets is not None:
+        query = query.where(col(Change.changeset_id).in_(changesets))
+    query = query.order_by(col(Change.id).desc()).limit(limit)
     return await _changes(session, query)
 
 
@@ -123,6 +118,21 @@ async def definition(session: AsyncSession, version_id: int) -> bytes:
     return (await load_definition(session, version_id)).verbatim
 
 
+async def changeset_ids(
+    session: AsyncSession, wanted: ChangeFilter, *, cursor: int | None = None, limit: int = 20
+) -> list[int]:
+    """Changesets with a change that fits, newest first; ``cursor`` is the last one already seen."""
+    chosen = select(Change.changeset_id).join(Server, col(Server.id) == col(Change.server_id))
+    chosen = chosen.join(Profile, col(Profile.id) == col(Change.profile_id)).join(Tool, col(Tool.id) == Change.tool_id)
+    query = await filtered(session, chosen, wanted)
+    if cursor is not None:
+        query = query.where(col(Change.changeset_id) < cursor)
+    # a server's own changes are few: "+ 0" keeps the planner from walking everybody's changesets in order instead
+    newest = col(Change.changeset_id) if wanted.server_id is None else col(Change.changeset_id) + 0
+    query = query.group_by(col(Change.changeset_id)).order_by(newest.desc()).limit(limit)
+    return list((await session.exec(query)).all())
+
+
 _FROM = aliased(ToolVersion)
 _TO = aliased(ToolVersion)
 
@@ -137,14 +147,6 @@ def _query() -> Any:
         .outerjoin(_FROM, col(_FROM.id) == col(Change.from_version_id))
         .outerjoin(_TO, col(_TO.id) == col(Change.to_version_id))
     )
-
-
-def _has_part(part: str) -> Any:
-    newest = select(func.max(Assessment.id)).where(col(Assessment.change_id) == col(Change.id)).correlate(Change)
-    parts = select(ChangePart.id).where(
-        col(ChangePart.assessment_id) == newest.scalar_subquery(), ChangePart.part == part
-    )
-    return parts.correlate(Change).exists()
 
 
 async def _changes(session: AsyncSession, query: Any) -> list[ChangeView]:

@@ -139,7 +139,10 @@ class Change(SQLModel, table=True):
 
     __table_args__ = (
         Index("ix_change_server", "server_id", "id"),
+        Index("ix_change_server_recorded", "server_id", "recorded_at"),
         Index("ix_change_tool", "tool_id", "id"),
+        Index("ix_change_verdict", "verdict", "id"),
+        Index("ix_change_announcement", "announcement", "id"),
         Index("ix_change_pending", "id", postgresql_where=text("state <> 'judged'")),
         Index("ix_change_judge", "judge_at", postgresql_where=text("judge_at IS NOT NULL")),
         Index("ix_change_undecided", "changeset_id", postgresql_where=text("decided_at IS NULL")),
@@ -204,6 +207,8 @@ class ChangePart(SQLModel, table=True):
 
 class Finding(SQLModel, table=True):
     """A rule id at a JSON pointer that explains a part."""
+
+    __table_args__ = (Index("ix_finding_rule_part", "rule", "change_part_id"),)
 
     id: int | None = Field(default=None, sa_column=Column(BigInteger, Identity(), primary_key=True))
     change_part_id: int = Field(sa_column=Column(BigInteger, ForeignKey("change_part.id"), nullable=False, index=True))

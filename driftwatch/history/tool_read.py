@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Integer, case, cast, func, text
+from sqlalchemy import Integer, Row, case, cast, func, text
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.capture.model import ToolDefinition
+from driftwatch.db.engine import run_sql
 from driftwatch.errors import NotFoundError
 from driftwatch.history.definitions import load_definition, row_id
 from driftwatch.history.tables import Change, SnapshotRow, Tool, ToolInterval, ToolVersion
@@ -20,6 +21,16 @@ from driftwatch.history.views import IntervalView, ListView, ToolView, VersionVi
 from driftwatch.servers.tables import Profile
 
 _WEEK_SECONDS = 7 * 86400
+
+# one index look-up a tool, however long its history is
+_LAST_CHANGES = text("""
+SELECT t.id AS tool_id, c.id, c.recorded_at, c.verdict, c.via
+FROM tool t JOIN profile p ON p.id = t.profile_id
+CROSS JOIN LATERAL (
+  SELECT id, recorded_at, verdict, via FROM change WHERE tool_id = t.id ORDER BY id DESC LIMIT 1
+) c
+WHERE p.server_id = :server AND p.closed_at IS NULL
+""")
 
 
 async def version_number(session: AsyncSession, tool_id: int, number: int) -> tuple[int, ToolDefinition]:
@@ -57,13 +68,7 @@ async def tool_versions(session: AsyncSession, tool_id: int) -> list[VersionView
 
 async def server_tools(session: AsyncSession, server_id: int, *, absent: bool = True) -> list[ToolView]:
     """The tools of a server's open profiles by name, modern era first; without ``absent`` only those listed now."""
-    newest = (
-        select(Change)
-        .where(Change.server_id == server_id)
-        .ext(distinct_on(col(Change.tool_id)))
-        .order_by(col(Change.tool_id), col(Change.id).desc())
-    )
-    last = {change.tool_id: change for change in (await session.exec(newest)).all()}
+    last = {row.tool_id: row for row in (await run_sql(session, _LAST_CHANGES, {"server": server_id})).all()}
     query = (
         select(Tool, Profile.era, ToolVersion)
         .join(Profile, col(Profile.id) == col(Tool.profile_id))
@@ -140,7 +145,7 @@ async def _version_counts(session: AsyncSession, server_id: int) -> dict[int, in
     return dict((await session.exec(query)).all())
 
 
-def _tool(tool: Tool, era: str, version: ToolVersion | None, versions: int, last: Change | None) -> ToolView:
+def _tool(tool: Tool, era: str, version: ToolVersion | None, versions: int, last: Row[Any] | None) -> ToolView:
     return ToolView(
         id=row_id(tool.id),
         profile_id=tool.profile_id,
@@ -156,6 +161,8 @@ def _tool(tool: Tool, era: str, version: ToolVersion | None, versions: int, last
         last_change_at=last.recorded_at if last else None,
         last_verdict=last.verdict if last else None,
         last_via=last.via if last else None,
+        part_shas=version.part_shas if version else {},
+        semantic_shas=version.semantic_shas if version else {},
     )
 
 

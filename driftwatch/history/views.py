@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -119,6 +119,8 @@ class ToolView:
     last_change_at: datetime | None
     last_verdict: str | None
     last_via: str | None = None
+    part_shas: Mapping[str, str] = field(default_factory=dict)
+    semantic_shas: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ ROWS: Final = (
     ("acceptance", f"tool_id IN ({_TOOLS})"),
     ("tool_interval", f"tool_id IN ({_TOOLS})"),
     ("tool_version", f"tool_id IN ({_TOOLS})"),
+    ("tool_field", f"tool_id IN ({_TOOLS})"),
     ("tool", f"profile_id IN ({_PROFILES})"),
     ("snapshot", f"profile_id IN ({_PROFILES})"),
     ("candidate", f"profile_id IN ({_PROFILES})"),

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 import driftwatch
 from driftwatch.errors import DriftwatchError, InputError
-from driftwatch.web import api, health, pages
+from driftwatch.web import api, badges, health, live, pages
 from driftwatch.web.auth import login
 from driftwatch.web.auth.sessions import LoginRequiredError
 from driftwatch.web.headers import ResponseHeaders
@@ -46,6 +46,9 @@ def create_app(services: Services) -> FastAPI:
     app.include_router(api.router)
     app.include_router(login.router)
     app.include_router(pages.router(services))
+    app.state.live = live.Live(services.db)
+    app.include_router(live.router(services, app.state.live))
+    app.include_router(badges.router(services))
     if services.settings.demo:
         # late: an installation that plays no demo need not load a fake Slack
         from driftwatch.testing.fake_slack import FakeSlack

@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 
 from browser.site import FLAGS, Site, executable, served
@@ -24,13 +25,20 @@ def pages(world: World) -> dict[str, str]:
     """What is worth a picture, by file name."""
     return {
         "overview": "/",
+        "search": "/?q=order",
+        "rules": "/rules",
         "changelog": "/changelog",
         "register": "/servers/new",
         "import": "/servers/import",
         "server": f"/servers/{world.servers['orders']}",
+        "server-listening": f"/servers/{world.servers['crm']}",
+        "server-kinds": f"/servers/{world.servers['rates']}",
         "server-hostile": f"/servers/{world.servers['tickets']}",
         "server-unwatched": f"/servers/{world.servers['billing']}",
         "tool": f"/tools/{world.tools['orders', 'get_order']}",
+        "tool-side": f"/tools/{world.tools['orders', 'get_order']}?view=side",
+        "tool-kinds": f"/tools/{world.tools['rates', 'list_rates']}/against/{world.tools['rates', 'list_rates'] + 4}",
+        "as-of": f"/servers/{world.servers['orders']}/as-of?at={world.now - timedelta(seconds=300):%Y-%m-%dT%H:%M:%S}",
         "tool-raw": f"/tools/{world.tools['orders', 'get_order']}?view=raw",
         "change": f"/changes/{world.changes['orders', 'get_order']}",
         "change-input": f"/changes/{world.changes['crm', 'search']}",

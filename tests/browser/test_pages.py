@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from browser.pages import paths
 from browser.site import Site, executable
-from browser.world import MARKUP_NAME, World
+from browser.world import MARKUP_NAME
 from playwright.async_api import Page, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.postgres]
-
-
-def paths(world: World) -> dict[str, str]:
-    return {
-        "overview": "/",
-        "changelog": "/changelog",
-        "register": "/servers/new",
-        "import": "/servers/import",
-        "server": f"/servers/{world.servers['orders']}",
-        "hostile": f"/servers/{world.servers['tickets']}",
-        "unwatched": f"/servers/{world.servers['billing']}",
-        "tool": f"/tools/{world.tools['orders', 'get_order']}",
-        "raw": f"/tools/{world.tools['orders', 'get_order']}?view=raw",
-        "change": f"/changes/{world.changes['orders', 'get_order']}",
-        "input change": f"/changes/{world.changes['crm', 'search']}",
-        "invalid change": f"/changes/{world.changes['files', 'read_text']}",
-        "text change": f"/changes/{world.changes['tickets', MARKUP_NAME]}",
-        "removal": f"/changes/{world.changes['tickets', 'gone_soon']}",
-        "changeset": f"/changesets/{world.changesets['files']}",
-    }
 
 
 async def sideways(page: Page) -> int:

@@ -136,14 +136,20 @@ class World:
         version: str = "2.3.1",
         notified: Sequence[float] = (),
         restarts: Sequence[float] = (),
+        legacy: Iterable[Definition] | None = None,
     ) -> list[int]:
-        """Every profile of the server sees these tools ``ago`` seconds before now; answers the changes."""
-        entries = tuple(json.dumps(one).encode() for one in tools)
+        """Every profile of the server sees these tools ``ago`` seconds before now; answers the changes.
+
+        ``legacy``: what 2025-11-25 clients see, where it is something else.
+        """
+        seen = {Era.MODERN: tools, Era.LEGACY: tools if legacy is None else legacy}
+        lists = {era: tuple(json.dumps(one).encode() for one in shown) for era, shown in seen.items()}
         found: list[int] = []
         for (owner, era), profile_id in self.profiles.items():
             if owner != name:
                 continue
             sent = self.now - timedelta(seconds=ago)
+            entries = lists[era]
             facts = EraFacts(
                 era, VERSIONS[era], {"name": name, "version": version}, {"tools": {"listChanged": declared}}
             )
@@ -238,7 +244,9 @@ async def build(services: Services) -> World:
     await _crm(world)
     await _files(world)
     await _quiet_ones(world)
+    await _two_kinds(world)
     await _unwatched_ones(world)
+    await _listen(world)
     await _deliver(world)
     await world.learn_ids()
     return world
@@ -321,6 +329,42 @@ async def _quiet_ones(world: World) -> None:
     hostile = [tool(name, says=HOSTILE_TEXT) for name in names[:3]]
     await world.hold("tickets", hostile, 3 * 86400, version=HOSTILE_TEXT)
     await world.poll("tickets", hostile, 21, version=HOSTILE_TEXT)
+
+
+async def _two_kinds(world: World) -> None:
+    await world.watch("rates", owner="finance")
+    numbers = {"type": "array", "items": {"type": "number"}}
+    wrapped = obj(["result"], result=numbers)
+    modern = [tool("list_rates", gives=numbers), tool("convert", obj(["to"], to=TEXT)), tool("describe"), tool("ping")]
+    legacy = [
+        tool("list_rates", gives=wrapped),
+        tool("convert", obj(["to", "from"], to=TEXT, **{"from": TEXT})),
+        tool("describe", says="Describes, in other words."),
+        tool("ping"),
+    ]
+    await world.poll("rates", modern, 400, legacy=legacy)
+    await world.poll("rates", modern, 100, legacy=legacy)
+
+
+async def _listen(world: World) -> None:
+    """Streams as a listener would have written them: two months with a gap, an outage of ours, and now."""
+    day = 86400.0
+    held = [(80 * day, 41 * day, "server"), (39 * day, 12 * day, "us"), (11.5 * day, 3.0, "open")]
+    async with world.services.db.transaction() as session:
+        for start, end, ended in held:
+            await run_sql(
+                session,
+                text(
+                    "INSERT INTO stream_interval (profile_id, acked, verified_until, ended_by) "
+                    "VALUES (:id, :acked, :until, :ended)"
+                ),
+                {
+                    "id": world.profiles["crm", Era.MODERN],
+                    "acked": world.now - timedelta(seconds=start),
+                    "until": world.now - timedelta(seconds=end),
+                    "ended": ended,
+                },
+            )
 
 
 async def _unwatched_ones(world: World) -> None:

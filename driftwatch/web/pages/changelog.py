@@ -1,64 +1,166 @@
-"""The changelog: days, then changesets, a page at a time by key."""
+"""The changelog: days, then changesets, a page at a time by key; the same as Markdown and JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Final
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+from sqlmodel.ext.asyncio.session import AsyncSession
 
+from driftwatch.classify.findings import RULES
 from driftwatch.history import read as history_read
+from driftwatch.history.change_filter import ChangeFilter
 from driftwatch.history.views import ChangeView
 from driftwatch.web.auth.dependencies import PageVisitor
-from driftwatch.web.pages import entries, store
+from driftwatch.web.pages import chips, entries, exports, fleet_store, store
 from driftwatch.web.pages.forms import Key
+from driftwatch.web.pages.models import ServerLine
 from driftwatch.web.pages.render import render
 
 if TYPE_CHECKING:
     from driftwatch.app import Services
 
-PAGE: Final = 60
+#: changesets on a page, and in an export at most
+PAGE: Final = 15
+EXPORTED: Final = 200
+#: changes of one page; a deploy of all tools of a large server, seen by two kinds of clients, fits
+MOST: Final = 5_000
 VERDICTS: Final = ("breaking", "invalid", "undecided", "compatible")
+ANNOUNCEMENTS: Final = ("silent", "announced", "unknown", "pending")
+ERAS: Final = ("modern", "legacy")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the URL asks for; None and an empty string ask for nothing."""
+
+    server: int | None = None
+    tag: str = ""
+    verdict: str = ""
+    announcement: str = ""
+    era: str = ""
+    rule: str = ""
+
+
+def wanted(
+    server: Key = None, tag: str = "", verdict: str = "", announcement: str = "", era: str = "", rule: str = ""
+) -> Wanted:
+    """The filters of a URL; a value that does not exist asks for nothing."""
+    return Wanted(
+        server,
+        chips.label(tag),
+        verdict if verdict in VERDICTS else "",
+        announcement if announcement in ANNOUNCEMENTS else "",
+        era if era in ERAS else "",
+        rule if rule in RULES else "",
+    )
+
+
+Filters = Annotated[Wanted, Depends(wanted)]
+Length = Annotated[int, Query(ge=1, le=EXPORTED)]
 
 
 def router(services: Services) -> APIRouter:
-    """The changelog's route."""
+    """The changelog's routes."""
     pages = APIRouter()
 
     @pages.get("/changelog")
-    async def changelog(
-        request: Request, visitor: PageVisitor, before: Key = None, server: Key = None, verdict: str = ""
-    ) -> HTMLResponse:
-        verdict = verdict if verdict in VERDICTS else ""
+    async def changelog(request: Request, visitor: PageVisitor, chosen: Filters, before: Key = None) -> HTMLResponse:
         async with services.db.transaction() as session:
             now = await store.now(session)
-            line = await store.server_line(session, server) if server is not None else None
-            changes = await history_read.load_changes(
-                session, server_id=server, verdict=verdict or None, cursor=before, limit=PAGE + 1
-            )
-        page, older = _whole_changesets(changes)
+            line = await _server(session, chosen)
+            page, older = await _load(session, chosen, before, PAGE)
+            tags, _ = await fleet_store.labels(session)
         return render(
             request,
             "changelog.html",
             visitor=visitor,
+            live=chosen.server or "all",
             now=now,
             days=entries.days(entries.gather(page), now.date()),
             older=older,
             server=line,
-            verdict=verdict,
-            verdicts=VERDICTS,
+            wanted=chosen,
+            chosen=any(asdict(chosen).values()),
+            filters=_filters(chosen, tags),
+            link=_linker(chosen),
+            export=_linker(chosen, "/changelog.md"),
+            export_json=_linker(chosen, "/changelog.json"),
             tools=len({(change.server_id, change.tool) for change in page}),
         )
+
+    @pages.get("/changelog.md")
+    async def markdown(visitor: PageVisitor, chosen: Filters, before: Key = None, limit: Length = EXPORTED) -> Response:
+        async with services.db.transaction() as session:
+            now = await store.now(session)
+            line = await _server(session, chosen)
+            page, older = await _load(session, chosen, before, limit)
+        title = f"Changelog of {line.name}" if line else "Changelog"
+        days = entries.days(entries.gather(page), now.date())
+        more = f"{services.settings.public_url}{_linker(chosen, '/changelog.md')(before=older)}" if older else None
+        text = exports.changelog(title, days, services.settings.public_url, more)
+        return Response(text, media_type="text/markdown; charset=utf-8")
+
+    @pages.get("/changelog.json")
+    async def as_json(visitor: PageVisitor, chosen: Filters, before: Key = None, limit: Length = EXPORTED) -> Response:
+        async with services.db.transaction() as session:
+            await _server(session, chosen)
+            page, older = await _load(session, chosen, before, limit)
+        next_url = _linker(chosen, "/changelog.json")(before=older) if older else None
+        return JSONResponse({"items": [exports.plain(change) for change in page], "next": next_url})
 
     return pages
 
 
-def _whole_changesets(changes: Sequence[ChangeView]) -> tuple[list[ChangeView], int | None]:
-    """A page and the id that the next one begins below; a changeset is not torn in two unless it fills a page."""
-    if len(changes) <= PAGE:
-        return list(changes), None
-    page = list(changes[:PAGE])
-    torn = changes[PAGE].changeset_id
-    whole = [change for change in page if change.changeset_id != torn] or page
-    return whole, whole[-1].id
+async def _server(session: AsyncSession, chosen: Wanted) -> ServerLine | None:
+    return None if chosen.server is None else await store.server_line(session, chosen.server)
+
+
+async def _load(
+    session: AsyncSession, chosen: Wanted, before: int | None, limit: int
+) -> tuple[list[ChangeView], int | None]:
+    """The changes of up to ``limit`` whole changesets, newest first, and the changeset that the next page is below."""
+    fits = ChangeFilter(
+        server_id=chosen.server,
+        tag=chosen.tag or None,
+        verdict=chosen.verdict or None,
+        announcement=chosen.announcement or None,
+        era=chosen.era or None,
+        rule=chosen.rule or None,
+    )
+    sets = await history_read.changeset_ids(session, fits, cursor=before, limit=limit + 1)
+    changes = await history_read.load_changes(
+        session,
+        server_id=chosen.server,
+        verdict=chosen.verdict or None,
+        announcement=chosen.announcement or None,
+        era=chosen.era or None,
+        rule=chosen.rule or None,
+        changesets=sets[:limit],
+        limit=MOST,
+    )
+    return changes, sets[limit - 1] if len(sets) > limit else None
+
+
+def _filters(chosen: Wanted, tags: Sequence[str]) -> list[chips.Filter]:
+    found = [
+        chips.offer("verdict", VERDICTS, chosen.verdict),
+        chips.offer("announcement", ANNOUNCEMENTS, chosen.announcement),
+        chips.offer("era", ERAS, chosen.era),
+        chips.offer("rule", list(RULES), chosen.rule, cap=1 if chosen.rule else 0),
+    ]
+    return found if chosen.server is not None else [*found, chips.offer("tag", tags, chosen.tag, cap=4)]
+
+
+def _linker(chosen: Wanted, path: str = "/changelog") -> Callable[..., str]:
+    """Links that keep what is chosen and change one thing."""
+
+    def link(**change: object) -> str:
+        query = urlencode({key: value for key, value in (asdict(chosen) | change).items() if value})
+        return f"{path}?{query}" if query else path
+
+    return link

@@ -17,7 +17,7 @@ from driftwatch.history import tool_read
 from driftwatch.history.views import ChangeView
 from driftwatch.web.auth import store as auth_store
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor, Visitor
-from driftwatch.web.pages import announced, deploy, lineage, store, story, telling, times, words
+from driftwatch.web.pages import announced, deploy, exports, lineage, store, story, telling, times, words
 from driftwatch.web.pages.definitions import Definition
 from driftwatch.web.pages.forms import Id, Text, see_other
 from driftwatch.web.pages.render import render
@@ -43,10 +43,13 @@ def router(services: Services) -> APIRouter:
             deliveries = await alerts_read.deliveries_for_alert(session, alert.id) if alert else []
             channels = await alerts_read.channels(session)
             baseline = (await alerts_read.baselines(session, [change.tool_id])).get(change.tool_id)
+        do = story.todo(change, decision.line if decision and decision.outcome == "alert" else None, server.owner)
+        proof, url = story.proof(change), f"{services.settings.public_url}/changes/{change.id}"
         return render(
             request,
             "change.html",
             visitor=visitor,
+            live=change.server_id,
             now=now,
             change=change,
             server=server,
@@ -58,8 +61,11 @@ def router(services: Services) -> APIRouter:
             summary=story.summary(change),
             parts=story.parts(change, old, new),
             whole=story.whole(change, old, new),
-            proof=story.proof(change),
-            todo=story.todo(change, decision.line if decision and decision.outcome == "alert" else None, server.owner),
+            proof=proof,
+            todo=do,
+            url=url,
+            markdown=exports.change(change, story.headline(change), proof, do, url),
+            rename=story.rename(change, siblings),
             announced=announced.explain(change, now),
             telling=telling.tell(decision, alert, deliveries, channels, now),
             alert=alert,
@@ -67,6 +73,17 @@ def router(services: Services) -> APIRouter:
             same=[other for other in siblings if other.tool == change.tool],
             tools=story.tool_names(siblings),
         )
+
+    @pages.get("/changes/{change_id:int}.md")
+    async def change_markdown(visitor: PageVisitor, change_id: Id) -> Response:
+        async with services.db.transaction() as session:
+            change = await history_read.load_change(session, change_id)
+            server = await store.server_line(session, change.server_id)
+            decision = next(iter(await alerts_read.decisions_for_change(session, change_id)), None)
+        do = story.todo(change, decision.line if decision and decision.outcome == "alert" else None, server.owner)
+        url = f"{services.settings.public_url}/changes/{change.id}"
+        text = exports.change(change, story.headline(change), story.proof(change), do, url)
+        return Response(text, media_type="text/markdown; charset=utf-8")
 
     @pages.get("/changesets/{changeset_id:int}")
     async def changeset_page(request: Request, visitor: PageVisitor, changeset_id: Id) -> HTMLResponse:
@@ -80,6 +97,7 @@ def router(services: Services) -> APIRouter:
             request,
             "changeset.html",
             visitor=visitor,
+            live=server.id,
             now=now,
             server=server,
             deploy=deploy.tell(changes),

@@ -30,13 +30,17 @@ _SAYS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of two versions. ``state`` is quiet ``same`` where nothing differs; ``note`` is small print."""
+    """One part of two versions. ``state`` is quiet ``same`` where nothing differs; ``note`` is small print.
+
+    ``named``: what references lead to, as (name, what it is, its fields).
+    """
 
     part: str
     says: str
     state: State
     comparison: Comparison
     note: str
+    named: tuple[tuple[str, str, Comparison], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,11 @@ async def parts(
     else:
         verdicts = _of_assessment(await _assess(services, head, old, new))
     return _ordered(_part(name, old, new, verdicts.get(name)) for name in PARTS)
+
+
+def plainly(one: Definition, other: Definition) -> list[Part]:
+    """The declared parts of two definitions of which neither is the other's past: what differs, without a verdict."""
+    return _ordered(_part(name, one, other, None) for name in PARTS)
 
 
 async def _assess(services: Services, head: ToolHead, old: Definition, new: Definition) -> Assessment:
@@ -86,7 +95,9 @@ def _part(name: str, old: Definition, new: Definition, verdict: _Verdict | None)
     if verdict is None and comparison.changed:
         state = State("note", "note", "differs")
     dialect = after.dialect if after else None
-    return Part(name, _SAYS[name], state, comparison, _note(name, dialect, declared=after is not None, changed=changed))
+    named = tuple((word, found.root, contract_diff.plain(found)) for word, found in new.named(name))
+    note = _note(name, dialect, declared=after is not None, changed=changed)
+    return Part(name, _SAYS[name], state, comparison, note, named)
 
 
 def _note(name: str, dialect: str | None, *, declared: bool, changed: bool) -> str:

@@ -21,6 +21,8 @@ MAX_LEVEL: Final = 48
 MAX_NAME: Final = 200
 MAX_DESCRIPTION: Final = 600
 MAX_DEFAULT: Final = 60
+MAX_DEFINITIONS: Final = 40
+MAX_DEFINITION_ROWS: Final = 60
 
 #: path segments that are no property names; a property of the same name cannot collide with a one-element tuple
 ITEMS: Final = ("[]",)
@@ -64,6 +66,20 @@ def read(schema: Schema, *, max_rows: int = MAX_ROWS) -> Contract:
     walk = _Walk(schema, max_rows)
     walk.inside(schema, _At(path=(), depth=0, physical="", logical=""))
     return Contract(schema_words.words(schema, schema), tuple(walk.rows), walk.left_out, dialect(schema))
+
+
+def definitions(schema: Schema) -> list[tuple[str, Contract]]:
+    """What references in the schema can lead to: each named definition in rows of its own."""
+    found: list[tuple[str, Contract]] = []
+    for key in ("$defs", "definitions"):
+        named = schema.get(key) if isinstance(schema, Mapping) else None
+        for name, part in list(named.items() if isinstance(named, Mapping) else ())[: MAX_DEFINITIONS - len(found)]:
+            walk = _Walk(schema, MAX_DEFINITION_ROWS)
+            place = f"/{key}/{_escape(name)}"
+            walk.inside(part, _At(path=(), depth=0, physical=place, logical=place))
+            words = schema_words.words(part, schema)
+            found.append((clip(name, MAX_NAME), Contract(words, tuple(walk.rows), walk.left_out)))
+    return found
 
 
 def dialect(schema: Schema) -> str | None:

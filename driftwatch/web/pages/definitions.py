@@ -41,6 +41,10 @@ class Definition:
         rows = [_row(name, value) for name, value in self._entries(part).items()]
         return Contract(part, tuple(rows)) if rows else None
 
+    def named(self, part: str) -> list[tuple[str, Contract]]:
+        """The named definitions of a schema, for those who want to look a reference up."""
+        return contract.definitions(self.body.get(f"{part}Schema")) if part in ("input", "output") else []
+
     def _entries(self, part: str) -> Mapping[str, Any]:
         if part == "text":
             return {key: self.body[key] for key in _TEXT if key in self.body}

@@ -11,7 +11,7 @@ from driftwatch.history.views import ChangeView
 from driftwatch.web.pages import announced, entries, story, times, words
 from driftwatch.web.pages.words import State
 
-MAX_ROWS: Final = 400
+MAX_ROWS: Final = 300
 _RANK: Final = {"invalid": 4, "breaking": 3, "undecided": 2, "compatible": 0}
 
 
@@ -38,6 +38,8 @@ class Group:
     state: State
     tools: tuple[str, ...]
     example: bool
+    rows: tuple[Row, ...] = ()
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,6 @@ class Deploy:
     between: tuple[str, str, str]
     clients: tuple[str, ...]
     groups: tuple[Group, ...]
-    rows: tuple[Row, ...]
-    left_out: int
     tools: int
 
 
@@ -79,14 +79,12 @@ def tell(changes: Sequence[ChangeView]) -> Deploy:
         between=times.between(*window),
         clients=tuple(words.clients(era) for era in sorted({c.era for c in changes}, reverse=True)),
         groups=groups,
-        rows=tuple(_row(change, told=bool(groups)) for change in ordered[:MAX_ROWS]),
-        left_out=max(len(ordered) - MAX_ROWS, 0),
         tools=len(names),
     )
 
 
 def _groups(changes: Sequence[ChangeView]) -> tuple[Group, ...]:
-    """One entry per cause, the worst first; only worth showing when several tools share one."""
+    """One entry per cause, the worst first; where no two tools share one, all stand in one group without a cause."""
     found: dict[tuple[str, str], list[ChangeView]] = {}
     for change in changes:
         found.setdefault((_cause(change), change.verdict or ""), []).append(change)
@@ -97,10 +95,16 @@ def _groups(changes: Sequence[ChangeView]) -> tuple[Group, ...]:
             state=words.verdict(verdict or None, group[0].via),
             tools=tuple(story.tool_names(group)),
             example=rule not in _KNOWN,
+            rows=tuple(_row(change, told=True) for change in group[:MAX_ROWS]),
+            left_out=max(len(group) - MAX_ROWS, 0),
         )
         for (rule, verdict), group in found.items()
     ]
-    return tuple(groups) if any(len(group.tools) > 1 for group in groups) else ()
+    if any(len(group.tools) > 1 for group in groups):
+        return tuple(groups)
+    worst = words.verdict(changes[0].verdict, changes[0].via)
+    rows = tuple(_row(change, told=False) for change in changes[:MAX_ROWS])
+    return (Group("", "", worst, tuple(story.tool_names(changes)), False, rows, max(len(changes) - MAX_ROWS, 0)),)
 
 
 def _cause(change: ChangeView) -> str:

@@ -85,9 +85,17 @@ def lines(rows: Sequence[FleetRow], alerts: Sequence[AlertView], now: datetime) 
     return sorted(built, key=lambda line: (_ORDER[line.standing], line.name))
 
 
-def tally(all_lines: Sequence[Line]) -> Tally:
-    """Count the lines by how they stand."""
-    stands = [line.standing for line in all_lines]
+def standing(rows: Sequence[FleetRow], alerts: Sequence[AlertView], now: datetime) -> list[tuple[FleetRow, Standing]]:
+    """How every server stands, in the order of the table; costs little, so that only shown lines are drawn."""
+    by_server: dict[int, list[AlertView]] = {}
+    for alert in alerts:
+        by_server.setdefault(alert.server_id, []).append(alert)
+    stands = [(row, _standing(row, by_server.get(row.server.id, []), now)[2]) for row in rows]
+    return sorted(stands, key=lambda item: (_ORDER[item[1]], item[0].server.name))
+
+
+def tally(stands: Sequence[Standing]) -> Tally:
+    """Count how servers stand."""
     return Tally(len(stands), stands.count("fine"), stands.count("blind"), stands.count("needs"))
 
 

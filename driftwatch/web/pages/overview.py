@@ -1,9 +1,9 @@
-"""The first page: what needs you, then every server; a first run gets its next step instead."""
+"""The first page: what needs you, then every server; a first run gets its next step instead. Also the search."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
@@ -14,26 +14,19 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.alerts import read as alerts_read
 from driftwatch.alerts.views import AlertView
 from driftwatch.history import read as history_read
+from driftwatch.history import search_store
 from driftwatch.history.views import ChangeView
 from driftwatch.web.auth.dependencies import PageVisitor
-from driftwatch.web.pages import fleet, store
+from driftwatch.web.pages import chips, fleet, fleet_store, searching, store
+from driftwatch.web.pages.fleet_store import Wanted
 from driftwatch.web.pages.render import render
 
 if TYPE_CHECKING:
     from driftwatch.app import Services
 
-MAX_LINES: Final = 200
+MAX_LINES: Final = 50
 MAX_NEEDS: Final = 20
-MAX_TAGS: Final = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """What the URL asks for; an empty string asks for nothing."""
-
-    q: str
-    tag: str
-    state: str
+ERAS: Final = ("modern", "legacy")
 
 
 def router(services: Services) -> APIRouter:
@@ -42,35 +35,58 @@ def router(services: Services) -> APIRouter:
 
     @pages.get("/")
     async def overview(
-        request: Request, visitor: PageVisitor, q: str = "", tag: str = "", state: str = "", every: str = ""
+        request: Request,
+        visitor: PageVisitor,
+        q: str = "",
+        tag: str = "",
+        owner: str = "",
+        era: str = "",
+        state: str = "",
+        every: str = "",
     ) -> HTMLResponse:
-        chosen = Chosen(q.strip()[:200], tag[:200], state)
+        wanted = Wanted(q.strip()[:200], chips.label(tag), chips.label(owner), era if era in ERAS else "", state)
         async with services.db.transaction() as session:
             now = await store.now(session)
-            rows = await store.fleet(session, search=chosen.q)
+            found, servers = await _search(session, wanted.q)
+            rows = await fleet_store.rows(session, wanted, hits=servers)
             alerts = await alerts_read.open_alerts(session)
             changes = await _leading_changes(session, alerts)
-        if not rows and not chosen.q:
+            stands = fleet.standing(rows, alerts, now)
+            shown = [row for row, stand in stands if not wanted.state or stand == wanted.state]
+            cap = len(shown) if every else MAX_LINES
+            drawn = await fleet_store.filled(session, shown[:cap])
+            tags, owners = await fleet_store.labels(session)
+        if not rows and not any(asdict(wanted).values()):
             return render(request, "empty.html", visitor=visitor)
-        lines = fleet.lines(rows, alerts, now)
-        shown = [line for line in lines if _asked_for(line, chosen)]
-        cap = len(shown) if every else MAX_LINES
         return render(
             request,
             "overview.html",
             visitor=visitor,
+            live="all",
             now=now,
             needs=fleet.needs(alerts, changes),
-            lines=shown[:cap],
-            hidden=len(shown) - len(shown[:cap]),
-            tally=fleet.tally(lines),
-            tags=sorted({tag for line in lines for tag in line.tags})[:MAX_TAGS],
+            lines=fleet.lines(drawn, alerts, now),
+            hidden=len(shown) - len(drawn),
+            tally=fleet.tally([stand for _, stand in stands]),
+            filters=_filters(wanted, tags, owners),
             last_poll=fleet.last_poll(rows),
-            chosen=chosen,
-            link=_linker(chosen),
+            wanted=wanted,
+            chosen=any(asdict(wanted).values()),
+            found=found,
+            link=_linker(wanted),
         )
 
     return pages
+
+
+async def _search(session: AsyncSession, q: str) -> tuple[searching.Found, set[int]]:
+    """What is found besides servers, and the servers it is found in."""
+    if not q:
+        return searching.Found(), set()
+    limit = 4 * searching.CAP  # the same tool is there once for each kind of client
+    tools = await search_store.find_tools(session, q, limit=limit)
+    fields = await search_store.find_fields(session, q, limit=limit)
+    return searching.tell(q, tools, fields), {hit.server_id for hit in (*tools, *fields)}
 
 
 async def _leading_changes(session: AsyncSession, alerts: list[AlertView]) -> dict[int, ChangeView]:
@@ -79,16 +95,19 @@ async def _leading_changes(session: AsyncSession, alerts: list[AlertView]) -> di
     return {change.id: change for change in await history_read.load_changes(session, ids=ids, limit=MAX_NEEDS)}
 
 
-def _asked_for(line: fleet.Line, chosen: Chosen) -> bool:
-    return (not chosen.tag or chosen.tag in line.tags) and (not chosen.state or chosen.state == line.standing)
+def _filters(wanted: Wanted, tags: Sequence[str], owners: Sequence[str]) -> list[chips.Filter]:
+    return [
+        chips.offer("era", ERAS, wanted.era),
+        chips.offer("tag", tags, wanted.tag),
+        chips.offer("owner", owners, wanted.owner),
+    ]
 
 
-def _linker(chosen: Chosen) -> Callable[..., str]:
+def _linker(wanted: Wanted) -> Callable[..., str]:
     """Links that keep what is chosen and change one thing."""
 
     def link(**change: str) -> str:
-        asked = {"q": chosen.q, "tag": chosen.tag, "state": chosen.state} | change
-        query = urlencode({key: value for key, value in asked.items() if value})
+        query = urlencode({key: value for key, value in (asdict(wanted) | change).items() if value})
         return f"/?{query}" if query else "/"
 
     return link

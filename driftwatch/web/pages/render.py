@@ -98,8 +98,12 @@ environment.globals.update(version=driftwatch.__version__, words=words)
 
 
 def render(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
-    """An HTML answer. Templates know ``request``, ``visitor`` (None before signing in) and what the handler gives."""
+    """An HTML answer. Templates know ``request``, ``visitor`` (None before signing in) and what the handler gives.
+
+    ``live``: ``all`` or the id of the server the page is about; the page then keeps itself up to date.
+    """
     context.setdefault("visitor", None)
+    context.setdefault("live", None)
     chosen = request.cookies.get(THEME_COOKIE)
     html = environment.get_template(template).render(
         request=request,

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from driftwatch.alerts import read as alerts_read
 from driftwatch.errors import InputError
 from driftwatch.history import read as history_read
 from driftwatch.history import tool_read
+from driftwatch.history.definitions import load_definitions
 from driftwatch.history.store import load_doubts
 from driftwatch.servers import changes as server_changes
 from driftwatch.servers.model import ServerPatch
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
-from driftwatch.web.pages import entries, fleet, forms, store, watched
+from driftwatch.web.pages import (
+    advice,
+    entries,
+    evidence_line,
+    evidence_store,
+    fleet,
+    forms,
+    kinds,
+    store,
+    watched,
+)
+from driftwatch.web.pages.definitions import Definition
 from driftwatch.web.pages.forms import Id, Text, see_other
 from driftwatch.web.pages.render import render
 
@@ -30,7 +42,10 @@ def router(services: Services) -> APIRouter:
     pages = APIRouter()
 
     @pages.get("/servers/{server_id:int}")
-    async def server(request: Request, visitor: PageVisitor, server_id: Id) -> HTMLResponse:
+    async def server(
+        request: Request, visitor: PageVisitor, server_id: Id, span: Annotated[str, Query(alias="range")] = ""
+    ) -> HTMLResponse:
+        chosen = span if span in evidence_line.RANGES else evidence_line.DEFAULT_RANGE
         async with services.db.transaction() as session:
             now = await store.now(session)
             line = await store.server_line(session, server_id)
@@ -44,12 +59,17 @@ def router(services: Services) -> APIRouter:
             deliveries = await alerts_read.deliveries_for_server(session, server_id)
             polls = await store.polls(session, server_id)
             events = await store.poll_events(session, server_id)
+            heard = await evidence_store.evidence(session, server_id, now - evidence_line.RANGES[chosen][1])
+            doubtful = await load_definitions(session, kinds.to_load(tools))
         rows = watched.tool_rows(tools, baselines, now)
+        eras = list(dict.fromkeys(profile.era for profile in profiles))
+        bodies = {key: Definition.of(found.verbatim) for key, found in doubtful.items()}
         leads = {change.id: change for change in changes}
         return render(
             request,
             "server.html",
             visitor=visitor,
+            live=server_id,
             now=now,
             server=line,
             seen=watched.seen_by(profiles, now, paused=line.state == "paused"),
@@ -58,6 +78,11 @@ def router(services: Services) -> APIRouter:
             tools=rows[: watched.MAX_TOOLS],
             more_tools=max(len(rows) - watched.MAX_TOOLS, 0),
             summary=watched.summary(rows),
+            kinds=kinds.compare(tools, bodies, eras),
+            line=evidence_line.draw(heard, eras, now, server=line.name, chosen=chosen),
+            ranges=evidence_line.RANGES,
+            credential=advice.credential(line, profiles, now),
+            todo=advice.todo,
             notes=[*watched.unsettled(doubts), *watched.notes(lists, tools)],
             entries=entries.gather(changes),
             alerts=watched.alert_rows(alerts, deliveries),

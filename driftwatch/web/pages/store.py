@@ -1,4 +1,4 @@
-"""SQL that only pages need: the overview's fleet, a server and how its polls go."""
+"""SQL that only pages need: a server, how its polls go, what a tool page is about."""
 
 from __future__ import annotations
 
@@ -7,21 +7,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, Text, func, or_, type_coerce
-from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy import Select, func
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.db.types import escape
 from driftwatch.errors import NotFoundError
-from driftwatch.history import tool_read
-from driftwatch.history.tables import Change, Tool
+from driftwatch.history.tables import Tool
 from driftwatch.scheduler.tables import PollEvent, PollRollup, ProfileState
 from driftwatch.servers.tables import Credential, Profile, Server
-from driftwatch.web.pages import spark
 from driftwatch.web.pages.models import (
-    FleetRow,
-    LastChange,
     PollEventLine,
     Polls,
     ProfileLine,
@@ -34,37 +28,6 @@ async def now(session: AsyncSession) -> datetime:
     """The database's clock."""
     moment: datetime = (await session.exec(select(func.clock_timestamp()))).one()
     return moment
-
-
-async def fleet(session: AsyncSession, *, search: str = "") -> list[FleetRow]:
-    """Every server that is not deleted, by name; with ``search`` those whose name, URL, owner, tag or tool has it."""
-    query = select(Server).where(Server.state != "deleted").order_by(Server.name)
-    if search:
-        query = query.where(_matches(search))
-    servers = [_server(row, ()) for row in (await session.exec(query)).all()]
-    ids = [server.id for server in servers]
-    profiles = await profile_lines(session, ids)
-    last = await _last_changes(session, ids)
-    weeks = await tool_read.weekly_counts(session, ids, weeks=spark.WEEKS)
-    return [
-        FleetRow(server, tuple(profiles.get(server.id, ())), last.get(server.id), tuple(weeks.get(server.id, ())))
-        for server in servers
-    ]
-
-
-def _matches(search: str) -> Any:
-    pattern = f"%{_like(search)}%"
-    named = select(Tool.id).join(Profile, col(Profile.id) == Tool.profile_id)
-    named = named.where(
-        col(Profile.server_id) == Server.id, type_coerce(col(Tool.name), Text).ilike(f"%{_like(escape(search))}%")
-    )
-    tags = func.array_to_string(Server.tags, " ")
-    columns = (col(Server.name), col(Server.url), col(Server.owner), tags)
-    return or_(*(column.ilike(pattern) for column in columns), named.exists())
-
-
-def _like(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_").replace("\x00", "")
 
 
 async def server_line(session: AsyncSession, server_id: int) -> ServerLine:
@@ -91,16 +54,6 @@ async def profile_lines(session: AsyncSession, server_ids: Sequence[int]) -> dic
         known = ProfileState(profile_id=row_id(profile.id), host="") if state is None else state
         found[profile.server_id].append(_profile(profile, known))
     return found
-
-
-async def _last_changes(session: AsyncSession, server_ids: Sequence[int]) -> dict[int, LastChange]:
-    query = (
-        select(Change)
-        .where(col(Change.server_id).in_(server_ids))
-        .ext(distinct_on(col(Change.server_id)))
-        .order_by(col(Change.server_id), col(Change.id).desc())
-    )
-    return {row.server_id: last_change(row) for row in (await session.exec(query)).all()}
 
 
 async def polls(session: AsyncSession, server_id: int) -> Polls:
@@ -204,11 +157,6 @@ def _profile(profile: Profile, state: ProfileState) -> ProfileLine:
         duration_ms=state.duration_ms,
         polls_survived=state.polls_survived,
     )
-
-
-def last_change(row: Change) -> LastChange:
-    """A change as lists show the newest one."""
-    return LastChange(row_id(row.id), row.verdict, row.via, row.window_end)
 
 
 def row_id(value: int | None) -> int:

@@ -51,6 +51,27 @@ def versions(change: ChangeView) -> str:
     return " → ".join(known)
 
 
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """A hint that a tool went under another name; ``href`` leads to the other change, where it is known."""
+
+    sentence: str
+    href: str
+
+
+def rename(change: ChangeView, siblings: Sequence[ChangeView]) -> Rename | None:
+    """The rename hint stored with a tool that came or went: never a fact, and said so."""
+    hint = change.facts.get("rename_hint")
+    if not isinstance(hint, Mapping) or not isinstance(hint.get("tool"), str):
+        return None
+    score = hint.get("score")
+    how = "its schemas are the same" if score == 1 else f"their descriptions are alike, score {score}"
+    other = hint["tool"].replace("`", "’")
+    named = f"now `{other}`" if change.kind == "removed" else f"what was `{other}` before"
+    found = next((c for c in siblings if c.tool == hint["tool"] and c.era == change.era), None)
+    return Rename(f"It may be {named}: {how}. A hint, not a fact.", f"/changes/{found.id}" if found else "")
+
+
 def todo(change: ChangeView, line: str | None, owner: str | None) -> str | None:
     """What to do, by the policy line that made it an alert; None when nobody was alerted."""
     return None if line is None else alert_words.do(change, line, owner)

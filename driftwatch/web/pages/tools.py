@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from driftwatch.app import Services
 
 RECENT: Final = 100
-VIEWS: Final = ("meaning", "raw")
+VIEWS: Final = ("meaning", "side", "raw")
 
 
 def router(services: Services) -> APIRouter:
@@ -55,6 +55,7 @@ def router(services: Services) -> APIRouter:
             request,
             "tool.html",
             visitor=visitor,
+            live=head.server_id,
             now=now,
             head=head,
             twins=twins,

@@ -7,20 +7,26 @@ for (const choice of document.querySelectorAll('input[name="theme"]')) {
   });
 }
 
-for (const button of document.querySelectorAll("button[data-copy]")) {
-  if (!navigator.clipboard) continue; // only secure contexts have one
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(button.dataset.copy);
-    const word = button.textContent;
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = word; }, 1500);
-  });
+function dress() {
+  for (const button of document.querySelectorAll("button[data-copy][hidden]")) {
+    button.hidden = !navigator.clipboard; // only secure contexts have one
+  }
 }
+dress();
+document.addEventListener("driftwatch:fresh", dress);
 
-for (const list of document.querySelectorAll("select[data-submit]")) {
-  list.addEventListener("change", () => list.form.requestSubmit());
-}
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button[data-copy]");
+  if (!button) return;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  const word = button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = word; }, 1500);
+});
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches("select[data-submit]")) event.target.form.requestSubmit();
+});
 
 document.addEventListener("keydown", (event) => {
   const field = document.querySelector("#q");

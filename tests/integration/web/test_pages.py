@@ -7,6 +7,7 @@ import json
 import re
 import socket
 from collections.abc import Iterator
+from datetime import timedelta
 from html.parser import HTMLParser
 from typing import Any
 
@@ -199,7 +200,7 @@ async def test_hostile_names_and_texts_stay_text(visitor: Any) -> None:
 async def test_one_deploy_is_one_page_grouped_by_cause(visitor: Any) -> None:
     html = await visitor.get(f"/changesets/{visitor.world.changesets['files']}")
     assert "<h1>13 tools changed, 13 invalid</h1>" in html
-    assert "One cause" in html
+    assert "one cause; the same thing is told once" in html
     assert html.count('type="checkbox"') == 13
 
 
@@ -302,7 +303,7 @@ async def test_registration_looks_first_and_stores_nothing_before_the_second_ste
     data = {"url": shop.url, "sealed": sealed[1], "name": "shop", "tags": "demo", "interval": "60", "mode": "follow"}
     page = await visitor.post("/servers", data)
     assert "It is watched now." in page
-    assert "credential in X-Key" in page
+    assert "1 secret header: X-Key. Stored sealed, never shown." in page
     assert "s3cr3t-value" not in page
     assert "get_order" in page
     assert before.count("<tr>") + 1 == (await visitor.get("/")).count("<tr>")
@@ -349,3 +350,64 @@ async def test_text_that_no_database_stores_and_ids_that_no_row_has(visitor: Any
 async def test_many_visitors_at_once(visitor: Any) -> None:
     pages = await asyncio.gather(*(visitor.get("/") for _ in range(8)))
     assert all("4 need you" in page for page in pages)
+
+
+async def test_search_finds_fields_and_rules_and_keeps_hostile_words_text(visitor: Any) -> None:
+    html = await visitor.get("/?q=Carrier")
+    fields = html[html.index('id="h-fields"') :]
+    assert "orders / get_order" in fields
+    assert "<code>carrier</code> in the output" in fields
+    assert ">orders</a>" in html[html.index("<tbody>") : html.index('id="h-fields"')]
+    rules = await visitor.get("/?q=null-added")
+    assert 'href="/rules#output-null-added"' in rules
+    assert "<script>" not in await visitor.get("/?q=%3Cscript%3E&tag=%3Cscript%3E&owner=%3Cscript%3E")
+    assert "output-null-added" in await visitor.get("/rules")
+
+
+async def test_filters_stand_in_the_url_and_can_be_combined(visitor: Any) -> None:
+    def listed(html: str) -> list[str]:
+        return re.findall(r'<th scope="row" class="name"><a href="/servers/\d+">([^<]+)<', html)
+
+    assert set(listed(await visitor.get("/?owner=payments"))) == {"orders", "billing"}
+    assert listed(await visitor.get("/?owner=payments&state=needs")) == ["orders"]
+    assert set(listed(await visitor.get("/?tag=prod"))) == {"orders", "crm"}
+    assert "tickets" not in listed(await visitor.get("/?era=modern"))
+    html = await visitor.get("/?tag=prod&era=legacy")
+    assert listed(html) == ["orders"]
+    assert 'href="/?era=legacy"' in html  # takes the tag back and keeps the era
+
+
+async def test_the_changelog_filters_and_leaves_as_markdown_and_json(visitor: Any) -> None:
+    world = visitor.world
+    page = await visitor.get("/changelog?rule=output-null-added")
+    assert "<code>status</code> may now be null" in page
+    assert "callers must now send" not in page
+    assert "callers must now send" in await visitor.get("/changelog?tag=prod&verdict=breaking&announcement=announced")
+    assert "No such change." in await visitor.get("/changelog?tag=prod&verdict=invalid")
+    text = await visitor.get(f"/changelog.md?server={world.servers['orders']}")
+    assert text.startswith("# Changelog of orders\n")
+    assert re.search(r"\[breaking\]\(http://\S+/changes/\d+\): `status` may now be null", text)
+    hostile = await visitor.get(f"/changelog.md?server={world.servers['tickets']}")
+    assert "<img" not in hostile.replace(f"`{MARKUP_NAME}`", "")
+    first = json.loads(await visitor.get("/changelog.json?limit=1"))
+    assert len({item["changeset"] for item in first["items"]}) == 1
+    second = json.loads(await visitor.get(first["next"]))
+    assert first["items"][0]["changeset"] > second["items"][0]["changeset"]
+
+
+async def test_the_list_as_it_was_and_what_is_uncertain_inside_a_window(visitor: Any) -> None:
+    world = visitor.world
+    path = f"/servers/{world.servers['orders']}/as-of"
+
+    def at(seconds: float) -> str:
+        return f"{path}?at={(world.now - timedelta(seconds=seconds)).strftime('%Y-%m-%dT%H:%M:%S')}"
+
+    inside = await visitor.get(at(300))
+    row = inside[inside.index(">get_order</a>") :]
+    assert "uncertain" in row[:600]
+    assert "or v2 already" in row[:600]
+    before = await visitor.get(at(3600))
+    assert "uncertain" not in before
+    assert "v1" in before[before.index(">get_order</a>") :][:300]
+    assert "did not watch orders yet" in await visitor.get(at(400 * 86400))
+    await visitor.get(f"{path}?at=yesterday", 422)

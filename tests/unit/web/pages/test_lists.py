@@ -58,7 +58,9 @@ def test_servers_that_need_someone_come_first_then_the_unwatched(sample: Any) ->
         ("m-blind", "blind"),
         ("a-fine", "fine"),
     ]
-    assert fleet.tally(found) == fleet.Tally(4, 1, 2, 1)
+    assert fleet.tally([line.standing for line in found]) == fleet.Tally(4, 1, 2, 1)
+    stands = fleet.standing(rows, [sample.alert(sample.alert_change())], NOW)
+    assert [(one.server.name, how) for one, how in stands] == [(line.name, line.standing) for line in found]
     assert found[0].state.word == "needs you"
     assert found[2].why == "unauthorized since 12:09: 401, wants scope tools:read"
     assert found[3].why == "38 s ago"
@@ -163,21 +165,23 @@ def test_a_deploy_is_grouped_by_cause_before_it_is_listed(sample: Any) -> None:
         ("output-null-added", 13, True),
         ("tool-removed", 1, False),
     }
-    assert all(line.what == "" for line in told.rows)
-    assert (told.tools, told.left_out) == (14, 0)
+    assert [len(group.rows) for group in told.groups] == [len(group.tools) for group in told.groups]
+    assert all(line.what == "" for group in told.groups for line in group.rows)
+    assert told.tools == 14
 
 
 def test_a_deploy_of_one_tool_is_told_by_its_headline(sample: Any) -> None:
     told = deploy.tell([sample.change()])
     assert told.title == "`status` may now be null"
-    assert told.groups == ()
-    assert told.rows[0].what == "`status` may now be null"
+    (alone,) = told.groups
+    assert (alone.cause, alone.rows[0].what) == ("", "`status` may now be null")
 
 
 def test_a_deploy_of_many_hundred_changes_is_capped(sample: Any) -> None:
     told = deploy.tell([sample.change(id=i, tool=f"t{i}", tool_id=i) for i in range(1, 600)])
-    assert len(told.rows) == deploy.MAX_ROWS
-    assert told.left_out == 599 - deploy.MAX_ROWS
+    (group,) = told.groups
+    assert len(group.rows) == deploy.MAX_ROWS
+    assert group.left_out == 599 - deploy.MAX_ROWS
 
 
 CHANNEL = ChannelView(1, "#payments", "slack-webhook", "enabled", None, 0, None)

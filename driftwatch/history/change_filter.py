@@ -1,0 +1,63 @@
+"""Which changes: the conditions that lists, changelogs and exports share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+
+from driftwatch.history.by_rule import having
+from driftwatch.history.tables import Assessment, Change, ChangePart, Tool
+from driftwatch.servers.tables import Profile, Server
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFilter:
+    """All given conditions must hold; None asks for nothing. See ``read.load_changes`` for their meaning."""
+
+    server_id: int | None = None
+    tool_id: int | None = None
+    tool: str | None = None
+    verdict: str | None = None
+    announcement: str | None = None
+    direction: str | None = None
+    era: str | None = None
+    rule: str | None = None
+    tag: str | None = None
+    since: datetime | None = None
+
+
+async def filtered(session: AsyncSession, query: Any, wanted: ChangeFilter) -> Any:
+    """The query over Change, Server, Profile and Tool with the conditions added."""
+    exact = {
+        Change.server_id: wanted.server_id,
+        Change.tool_id: wanted.tool_id,
+        Tool.name: wanted.tool,
+        Change.verdict: wanted.verdict,
+        Change.announcement: wanted.announcement,
+        Profile.era: wanted.era,
+    }
+    for column, value in exact.items():
+        if value is not None:
+            query = query.where(column == value)
+    if wanted.since is not None:
+        query = query.where(col(Change.recorded_at) >= wanted.since)
+    if wanted.rule is not None:
+        query = query.where(await having(session, wanted.rule))
+    if wanted.tag is not None:
+        query = query.where(col(Server.tags).contains([wanted.tag]))
+    if wanted.direction is not None:
+        query = query.where(_has_part(wanted.direction))
+    return query
+
+
+def _has_part(part: str) -> Any:
+    newest = select(func.max(Assessment.id)).where(col(Assessment.change_id) == col(Change.id)).correlate(Change)
+    parts = select(ChangePart.id).where(
+        col(ChangePart.assessment_id) == newest.scalar_subquery(), ChangePart.part == part
+    )
+    return parts.correlate(Change).exists()
