@@ -38,6 +38,15 @@ class Link(msgspec.Struct, frozen=True):
     text: str
 
 
+class Button(msgspec.Struct, frozen=True):
+    """A button of a channel that has them. ``value`` comes back when it is pressed; with a ``url`` it only leads."""
+
+    action: str
+    text: str
+    value: str
+    url: str | None = None
+
+
 class Message(msgspec.Struct, frozen=True):
     """What a channel renders. ``fallback`` is the whole of it in one line, for notifications and screen readers."""
 
@@ -45,6 +54,7 @@ class Message(msgspec.Struct, frozen=True):
     fallback: str
     paragraphs: tuple[Paragraph, ...]
     links: tuple[Link, ...]
+    buttons: tuple[Button, ...] = ()
 
 
 def to_json(message: Message) -> dict[str, object]:

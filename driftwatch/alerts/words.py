@@ -240,6 +240,13 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def span(seconds: float) -> str:
+    """``40 min``, ``24 h``, ``3 d``: the largest unit that says it."""
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.0f} d"
+
+
 def day(at: datetime) -> str:
     """``30 Nov 09:12 UTC``."""
     return f"{at.astimezone(UTC):%d %b %H:%M} UTC"

@@ -11,11 +11,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from builders.notices import notice
 from builders.world import Services, World
 from cryptography.fernet import Fernet
 
-from driftwatch.alerts import outbox_store
 from driftwatch.alerts.default_channel import ensure_default_channel
+from driftwatch.alerts.dispatch import dispatch
 from driftwatch.alerts.message import Link, Message, Paragraph
 from driftwatch.db.engine import Database
 from driftwatch.servers.secrets import SecretBox
@@ -91,9 +92,7 @@ async def fill(services: Services) -> None:
             for number in range(MESSAGES_OF_AN_ALERT):
                 text = f"{alert}.{number}"
                 message = Message(text, text, (Paragraph("text", text),), (Link("https://drift.example", "Open"),))
-                await outbox_store.enqueue(
-                    session, message, group=text, event="test", alert_id=None, ordering=str(alert)
-                )
+                await dispatch(session, notice(message, group=text, ordering=str(alert)))
 
 
 async def deliver_and_kill(world: World, fake: FakeSlack, workers: Workers, chance: random.Random) -> int:
