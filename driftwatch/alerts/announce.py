@@ -143,9 +143,10 @@ class About:
 
     def parent(self, message: Message | None = None) -> Message:
         """How the alert's first message reads now; ``message`` replaces its words."""
+        newest = {t.change.tool_id: t for t in self.told}  # of a tool that changed again the last change counts
         built = parent.current(
             self.subject,
-            self.told,
+            tuple(newest.values()),
             alert_id=store.known(self.alert.id),
             title=self.alert.title,
             state=self.alert.state,

@@ -31,9 +31,9 @@ async def dispatch(session: AsyncSession, notice: Notice) -> int:
     return len({row["channel_id"] for row in rows})
 
 
-async def send_to(session: AsyncSession, notice: Notice, destination: Destination) -> None:
-    """Put a notice into the outbox for one channel, whatever the routes say: a test message."""
-    rows = _rows(notice, destination, has_parent=False)
+async def send_to(session: AsyncSession, notice: Notice, destination: Destination, *, has_parent: bool = False) -> None:
+    """Put a notice into the outbox for one channel, whatever the routes say: a test, an answer to a button."""
+    rows = _rows(notice, destination, has_parent=has_parent)
     await session.execute(insert(Outbox).values(rows).on_conflict_do_nothing(index_elements=["dedupe_key"]))
 
 

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 import driftwatch
 from driftwatch.errors import DriftwatchError, InputError
-from driftwatch.web import api, health, pages
+from driftwatch.web import api, health, pages, slack
 from driftwatch.web.auth import login
 from driftwatch.web.auth.sessions import LoginRequiredError
 from driftwatch.web.headers import ResponseHeaders
@@ -44,6 +44,7 @@ def create_app(services: Services) -> FastAPI:
     app.add_middleware(ResponseHeaders)
     app.include_router(health.router)
     app.include_router(api.router)
+    app.include_router(slack.router)
     app.include_router(login.router)
     app.include_router(pages.router(services))
     if services.settings.demo:
@@ -65,7 +66,7 @@ def create_app(services: Services) -> FastAPI:
 
 
 def _is_api(request: Request) -> bool:
-    return request.url.path.startswith("/api/") or request.url.path in {"/healthz", "/readyz", "/metrics"}
+    return request.url.path.startswith(("/api/", "/slack/")) or request.url.path in {"/healthz", "/readyz", "/metrics"}
 
 
 def _answer(request: Request, status: int, code: str, detail: str, hint: str | None = None) -> Response:

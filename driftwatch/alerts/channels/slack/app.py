@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import aiohttp
 import msgspec
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
@@ -85,9 +86,9 @@ class SlackApps:
                     channel=thread.conversation, ts=thread.ts, include_all_metadata=True, limit=1000
                 )
         except SlackApiError as error:
-            if error.response.get("error") == "ratelimited":
-                raise
-            return None  # the app may not read history: better twice than never
+            if _word(error) in {"missing_scope", "not_in_channel", "thread_not_found"}:
+                return None  # the app may not look: better twice than never
+            raise
         for message in found.get("messages") or []:
             if _delivery_id(message) == sending.delivery_id:
                 place = thread or Thread(str(found.get("channel") or app.conversation), str(message.get("ts")))
@@ -104,8 +105,14 @@ def _delivery_id(message: Any) -> str | None:
 
 def _refused(error: SlackApiError) -> Answer:
     response = error.response
-    word = {"ok": False, "error": response.get("error")}
-    return answers.read(response.status_code, msgspec.json.encode(word).decode(), response.headers.get("Retry-After"))
+    if isinstance(response, aiohttp.ClientResponse):  # the SDK's error for an answer that is no JSON: no words of Slack
+        return answers.read(response.status, "", response.headers.get("Retry-After"))
+    word = msgspec.json.encode({"ok": False, "error": response.get("error")}).decode()
+    return answers.read(response.status_code, word, response.headers.get("Retry-After"))
+
+
+def _word(error: SlackApiError) -> str:
+    return "" if isinstance(error.response, aiohttp.ClientResponse) else str(error.response.get("error"))
 
 
 def _shown(data: Any) -> str:
