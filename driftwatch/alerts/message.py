@@ -172,6 +172,8 @@ def _one(drift: ToolDrift, subject: Subject, quiet: Sequence[str]) -> Iterable[P
     text = " ".join(words.sentence(s) for s in said[:_SENTENCES])
     yield Paragraph("text", "  ".join([text, *([f"+{more} more."] if more > 0 else []), *quiet]))
     yield from _proof(drift, named=False)
+    if drift.told.line in words.BREAKS and drift.change.verdict in {"compatible", "undecided"}:
+        yield Paragraph("note", "The last step alone is harmless; against the contract that was accepted it is not.")
     yield Paragraph("do", words.do(drift.change, drift.told.line, subject.owner))
     yield _facts(drift)
     yield _people([drift], subject)

@@ -207,6 +207,21 @@ async def heard_lately(
     return set((await drift_keys(session, (await session.scalars(query)).all())).values())
 
 
+async def told_of_now(session: AsyncSession, tool_ids: Collection[int]) -> set[int]:
+    """Those of the tools that an open alert tells of."""
+    query = (
+        select(col(Change.tool_id))
+        .join(Decision, col(Decision.change_id) == Change.id)
+        .join(Alert, col(Alert.id) == Decision.alert_id)
+        .where(
+            col(Change.tool_id).in_(tool_ids),
+            col(Decision.outcome) == "alert",
+            col(Alert.state).in_(("open", "acknowledged")),
+        )
+    )
+    return set((await session.scalars(query.distinct())).all())
+
+
 async def baseline_verdicts(session: AsyncSession, change_ids: Collection[int]) -> dict[int, str]:
     """The verdict against the baseline of the changes that have one."""
     query = select(BaselineVerdict).where(col(BaselineVerdict.change_id).in_(change_ids))

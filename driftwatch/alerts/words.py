@@ -37,6 +37,8 @@ _LABELS: Final[Mapping[str, str]] = {
     "less-safe-hint": "with a less safe hint",
     "silent-output-change": "with another output",
 }
+#: lines of the policy that say that something breaks
+BREAKS: Final = frozenset({"silent-break", "unknown-break", "announced-break"})
 _KINDS: Final[Mapping[str, str]] = {"added": "is new", "removed": "is gone", "restored": "is back"}
 _PARTS: Final[Mapping[str, str]] = {
     "input": "the arguments changed",

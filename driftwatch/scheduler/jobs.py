@@ -76,13 +76,14 @@ async def work(services: Services, *, concurrency: int = CONCURRENCY, wait: bool
 async def run_worker(services: Services, *, concurrency: int = CONCURRENCY) -> None:
     """Everything of the role, until cancelled. Raises as soon as one part ends: the supervisor starts all again."""
     from driftwatch.alerts import outbox
-    from driftwatch.scheduler import sweep
+    from driftwatch.scheduler import heartbeat, sweep
 
     async with asyncio.TaskGroup() as group:
         for name, part in {
             "jobs": work(services, concurrency=concurrency),
             "sweep": sweep.run_sweep(services),
             "outbox": outbox.run_outbox(services),
+            "heartbeat": heartbeat.run_heartbeat(services),
             "connection": hold_connection(services),
         }.items():
             group.create_task(_endless(name, part), name=name)

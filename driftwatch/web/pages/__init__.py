@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 def router(services: Services) -> APIRouter:
     """Every page."""
     # Here, not above: web.auth renders its sign-in pages with this package's templates and is imported by the pages.
-    from driftwatch.web.pages import changelog, changes, overview, registration, servers, tools
+    from driftwatch.web.pages import changelog, changes, channels, overview, quieting, registration, servers, tools
 
     pages = APIRouter(include_in_schema=False)
-    for page in (overview, registration, servers, tools, changes, changelog):
+    for page in (overview, registration, servers, tools, changes, changelog, channels, quieting):
         pages.include_router(page.router(services))
     return pages

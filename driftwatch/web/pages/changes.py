@@ -11,13 +11,14 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.alerts import actions, delivery_read
 from driftwatch.alerts import read as alerts_read
 from driftwatch.alerts.actions import By
+from driftwatch.alerts.dry_run import dry_run
 from driftwatch.alerts.views import AlertView
 from driftwatch.errors import InputError
 from driftwatch.history import read as history_read
 from driftwatch.history import tool_read
 from driftwatch.history.views import ChangeView
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
-from driftwatch.web.pages import announced, deploy, lineage, store, story, telling, times, words
+from driftwatch.web.pages import announced, deploy, lineage, quieting, store, story, telling, times, words
 from driftwatch.web.pages.definitions import Definition
 from driftwatch.web.pages.forms import Id, Text, see_other
 from driftwatch.web.pages.render import render
@@ -42,6 +43,7 @@ def router(services: Services) -> APIRouter:
             alert = await alerts_read.alert_for_changeset(session, change.changeset_id)
             deliveries = await delivery_read.deliveries_for_alert(session, alert.id) if alert else []
             channels = await delivery_read.channels(session)
+            planned = (await dry_run(session, services.settings, change_id)).plan
             baseline = (await alerts_read.baselines(session, [change.tool_id])).get(change.tool_id)
         return render(
             request,
@@ -61,7 +63,8 @@ def router(services: Services) -> APIRouter:
             proof=story.proof(change),
             todo=story.todo(change, decision.line if decision and decision.outcome == "alert" else None, server.owner),
             announced=announced.explain(change, now),
-            telling=telling.tell(decision, alert, deliveries, channels, now),
+            telling=telling.tell(decision, alert, deliveries, channels, now, planned),
+            rules=quieting.ignorable(change),
             alert=alert,
             baseline=lineage.accepted(baseline, now),
             same=[other for other in siblings if other.tool == change.tool],

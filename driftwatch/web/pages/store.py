@@ -36,6 +36,12 @@ async def now(session: AsyncSession) -> datetime:
     return moment
 
 
+async def server_names(session: AsyncSession) -> dict[int, str]:
+    """The name of every server by its id."""
+    rows = await session.exec(select(Server.id, Server.name).where(Server.state != "deleted"))
+    return {found: name for found, name in rows.all() if found is not None}
+
+
 async def fleet(session: AsyncSession, *, search: str = "") -> list[FleetRow]:
     """Every server that is not deleted, by name; with ``search`` those whose name, URL, owner, tag or tool has it."""
     query = select(Server).where(Server.state != "deleted").order_by(Server.name)

@@ -142,14 +142,20 @@ async def test_internal_addresses_are_not_asked(url: str) -> None:
 
 
 async def test_a_slow_receiver_is_tried_again_later() -> None:
+    gone = asyncio.Event()
+
     async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read(10)
-        await asyncio.sleep(0.6)
+        while await reader.read(1000):
+            pass  # until the sender hangs up
         writer.close()
+        await writer.wait_closed()
+        gone.set()
 
     async with await asyncio.start_server(never, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
         answer = await send(HookConfig(url, SECRET), timeout=0.2)
+        async with asyncio.timeout(5):
+            await gone.wait()
     assert (answer.outcome, answer.error) == ("transient", "timeout")
 
 
