@@ -62,9 +62,8 @@ def tell(
     if alert is not None and alert.held:
         steps.append(Step(True, "It waits:", _HELD.get(alert.held, alert.held)))
     told = {delivery.channel for delivery in deliveries}
-    for place in planned.destinations if planned is not None else ():
-        if place.channel not in told and not place.told:
-            steps.append(Step(False, place.channel, f"was not told: {place.why}."))
+    left_out = [place for place in (planned.destinations if planned else ()) if not place.told]
+    steps += [Step(False, p.channel, f"was not told: {p.why}.") for p in left_out if p.channel not in told]
     if asked:
         steps.append(Step(False, "", f"Asked before, and not so: {'; '.join(asked)}."))
     return Telling(_sentence(decision, alert, deliveries, channels), tuple(steps))
