@@ -208,7 +208,7 @@ async def heard_lately(
 
 
 async def told_of_now(session: AsyncSession, tool_ids: Collection[int]) -> set[int]:
-    """Those of the tools that an open alert tells of."""
+    """Those of the tools that an open alert tells of, as more than a notice."""
     query = (
         select(col(Change.tool_id))
         .join(Decision, col(Decision.change_id) == Change.id)
@@ -216,6 +216,7 @@ async def told_of_now(session: AsyncSession, tool_ids: Collection[int]) -> set[i
         .where(
             col(Change.tool_id).in_(tool_ids),
             col(Decision.outcome) == "alert",
+            col(Decision.severity) != "notice",
             col(Alert.state).in_(("open", "acknowledged")),
         )
     )

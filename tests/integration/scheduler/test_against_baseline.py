@@ -36,7 +36,7 @@ async def prepare(services: Services, *, transitive_mode: bool = False, accepted
     """v1 is accepted, v2 came and nobody was told; the id of the change to v3, not assessed yet."""
     world = Definitions(services)
     server = await world.server()
-    await world.change(server, old=1, new=2, verdict="compatible")
+    await world.change(server, old=1, new=2, verdict="compatible", part="input")
     await world.raise_due()
     await world.sql("UPDATE server SET transitive = :on", on=transitive_mode)
     await world.sql(

@@ -40,7 +40,9 @@ async def api(services: Services) -> AsyncIterator[httpx2.AsyncClient]:
         yield c
 
 
-async def add(api: httpx2.AsyncClient, name: str, url: str = "http://127.0.0.1:9/hook", **more: Any) -> dict[str, Any]:
+async def add(
+    api: httpx2.AsyncClient, name: str, url: str = "http://127.0.0.1:18999/hook", **more: Any
+) -> dict[str, Any]:
     answer = await api.post("/channels", json={"name": name, "kind": "webhook", "config": {"url": url}, **more})
     assert answer.status_code == 201, answer.text
     found: dict[str, Any] = answer.json()
