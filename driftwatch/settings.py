@@ -59,6 +59,22 @@ class Settings(BaseSettings):
     slack_allow_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="Hosts besides hooks.slack.com and slack.com that Slack messages may go to."
     )
+    slack_api_url: str = Field(
+        default="https://slack.com/api/", description="Base of Slack's web API, for channels of kind slack-app."
+    )
+    slack_signing_secret: SecretStr | None = Field(
+        default=None, description="Signing secret of the Slack app; unset: its buttons are refused."
+    )
+    messages_per_hour: int = Field(
+        default=6, ge=0, description="Messages about one server in an hour; more come as one summary. 0: no limit."
+    )
+    reminder_hours: float = Field(
+        default=0, ge=0, description="Remind of an alert nobody acknowledged after this long. 0: never."
+    )
+    heartbeat_url: SecretStr | None = Field(
+        default=None, description="Told regularly that driftwatch is alive, so that another monitor misses it."
+    )
+    heartbeat_seconds: float = Field(default=60, ge=5, description="How often the heartbeat URL is told.")
     announcement_lead_seconds: float = Field(
         default=60, ge=0, description="A notification this long before a window counts."
     )

@@ -46,7 +46,7 @@ CHATTY: Final = (
 SECRET_NAME: Final = re.compile(r"token|secret|password|authorization|cookie|headers|webhook", re.IGNORECASE)
 #: secrets that may hide inside other text: our tokens, bearer tokens, login links, Slack webhooks, passwords in URLs
 SECRET_TEXT: Final = re.compile(
-    r"dw_[\w-]{16,}|(?<=bearer )[\w.~+/=-]+|(?<=/login/)[\w-]{16,}|(?<=/services/)[\w/]+|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)",
+    r"dw_[\w-]{16,}|xox[a-z]-[\w-]+|whsec_[\w+/=]+|(?<=bearer )[\w.~+/=-]+|(?<=/login/)[\w-]{16,}|(?<=/services/)[\w/]+|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)",
     re.IGNORECASE,
 )
 HIDDEN: Final = "[hidden]"

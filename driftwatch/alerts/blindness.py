@@ -11,10 +11,15 @@ from sqlalchemy import and_, func, select
 from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.alerts import outbox_store, states, store
+from driftwatch.alerts import states, store
+from driftwatch.alerts.dispatch import dispatch
+from driftwatch.alerts.events import BlindData, NotWatching, to_data
 from driftwatch.alerts.message import Message
+from driftwatch.alerts.notice import Notice
 from driftwatch.alerts.notices import Blind, blind_message, blind_title, watching_message
+from driftwatch.alerts.quiet_store import in_maintenance
 from driftwatch.alerts.read import delivery_group
+from driftwatch.alerts.routes import Facts
 from driftwatch.alerts.tables import Alert
 from driftwatch.scheduler.tables import ProfileState
 from driftwatch.servers.tables import Profile, Server
@@ -41,7 +46,7 @@ async def _raise(session: AsyncSession, settings: Settings, blind: Sequence[Blin
         alerts.append(await store.add_alert(session, alert))
     if alerts:
         message = blind_message(blind, settings.public_url)
-        await _announce(session, alerts, "opened", "not-watching", message, [_detail(b) for b in blind])
+        await _announce(session, alerts, "opened", "not-watching", message, [_detail(b) for b in blind], blind)
     return alerts
 
 
@@ -58,7 +63,7 @@ async def _resolve(session: AsyncSession, settings: Settings) -> list[int]:
             await store.add_event(session, closed[-1], "resolved", reason=f"the server is {server.state}")
     if told:
         message = watching_message(back, settings.public_url)
-        await _announce(session, told, "resolved", "watching-again", message, [{} for _ in told])
+        await _announce(session, told, "resolved", "watching-again", message, [{} for _ in told], back)
     return closed
 
 
@@ -69,6 +74,7 @@ async def _announce(
     event: str,
     message: Message,
     details: Sequence[Mapping[str, Any]],
+    servers: Sequence[Blind],
 ) -> None:
     """One event for each alert, one message for all: the first event names the group that the others refer to."""
     group: str | None = None
@@ -78,7 +84,37 @@ async def _announce(
         group = group or delivery_group(added)
     if group is not None:
         alone = alerts[0] if len(alerts) == 1 else None
-        await outbox_store.enqueue(session, message, group=group, event=event, alert_id=alone, ordering=_ORDERING)
+        await dispatch(
+            session,
+            Notice(
+                event=event,
+                group=group,
+                ordering=_ORDERING,
+                message=message,
+                facts=await _facts(session, servers, event),
+                alert_id=alone,
+                data=to_data(NotWatching(tuple(_data(server) for server in servers))),
+            ),
+        )
+
+
+async def _facts(session: AsyncSession, blind: Sequence[Blind], event: str) -> Facts:
+    """What routes match on; of several servers what they have in common, and every tag."""
+    query = select(Server).where(col(Server.id).in_([b.server_id for b in blind])).order_by(col(Server.id))
+    servers = (await session.scalars(query)).all()
+    names, owners = {s.name for s in servers}, {s.owner for s in servers}
+    return Facts(
+        kind="not-watching",
+        event=event,
+        severity="warning",
+        server=names.pop() if len(names) == 1 else None,
+        tags=tuple(sorted({tag for s in servers for tag in s.tags})),
+        owner=owners.pop() if len(owners) == 1 else None,
+    )
+
+
+def _data(blind: Blind) -> BlindData:
+    return BlindData(blind.server_id, blind.server, blind.owner, blind.code, blind.since, blind.says)
 
 
 async def _newly_blind(session: AsyncSession, settings: Settings) -> list[Blind]:
@@ -95,6 +131,7 @@ async def _newly_blind(session: AsyncSession, settings: Settings) -> list[Blind]
             col(ProfileState.failures) >= _POLLS,
             col(ProfileState.failing_since) <= func.clock_timestamp() - store.interval(longest),
             col(Server.id).not_in(told),
+            ~in_maintenance(),
         )
         .order_by(col(Server.id), col(ProfileState.failing_since))
     )

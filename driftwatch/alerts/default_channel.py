@@ -6,8 +6,8 @@ from typing import Final, Protocol
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.alerts import outbox_store as store
-from driftwatch.alerts.channels.slack.webhook import KIND
+from driftwatch.alerts import channel_store as store
+from driftwatch.alerts.notice import SLACK_WEBHOOK
 from driftwatch.alerts.tables import Channel
 from driftwatch.errors import DriftwatchError
 from driftwatch.settings import Settings
@@ -40,7 +40,7 @@ async def ensure_default_channel(session: AsyncSession, settings: Settings, secr
         return channel
     url = settings.slack_webhook_url.get_secret_value().strip().encode()
     if channel is None:
-        return await store.add_channel(session, NAME, KIND, secrets.seal(url)[0])
+        return await store.add_channel(session, NAME, SLACK_WEBHOOK, secrets.seal(url)[0])
     if _opened(secrets, channel.config) != url:
         channel.config = secrets.seal(url)[0]
         channel.state, channel.disabled_reason = "enabled", None

@@ -9,16 +9,18 @@ from typing import Final
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.alerts import baseline, outbox_store, states, store
-from driftwatch.alerts.message import Message, Subject, Told, drift_message, drift_title, reverted_message
+from driftwatch.alerts import baseline, quiet_store, states, store
+from driftwatch.alerts.announce import Happening, announce, hold
+from driftwatch.alerts.message import Subject, Told, drift_message, drift_title, reverted_message
 from driftwatch.alerts.policy import worst
-from driftwatch.alerts.read import delivery_group
 from driftwatch.alerts.tables import Alert, Decision
 from driftwatch.servers.tables import Server
 from driftwatch.settings import Settings
 
 #: drift that comes back this soon after it went away opens its old alert again
 REOPEN_WITHIN: Final = timedelta(hours=24)
+#: drift that people heard of this lately is known to them: a mute holds it back
+REMEMBERED: Final = timedelta(days=90)
 
 #: why a second message comes, by the state the alert was in
 _PREFACES: Final = {
@@ -39,6 +41,11 @@ class Decided:
     told: tuple[Told, ...]
     decisions: tuple[Decision, ...]
     tools: tuple[int, ...]
+
+    @property
+    def detail(self) -> dict[str, int]:
+        """What an event about it says."""
+        return {"changeset": self.subject.changeset_id}
 
     @property
     def alerting(self) -> list[Told]:
@@ -71,11 +78,11 @@ async def raise_alert(session: AsyncSession, settings: Settings, decided: Decide
     keys = set((await store.drift_keys(session, [t.change.id for t in decided.alerting])).values())
     alert = own or await _earlier(session, decided, keys)
     if alert is None:
-        return await _open(session, settings, decided)
+        return await _open(session, settings, decided, keys)
     return await _join(session, settings, alert, decided, keys)
 
 
-async def revert_alerts(session: AsyncSession, decided: Decided) -> list[int]:
+async def revert_alerts(session: AsyncSession, settings: Settings, decided: Decided) -> list[int]:
     """Close alerts whose every tool is at its baseline again, and say so to those who heard of the drift."""
     back = [t for t in decided.told if t.line == "back-at-baseline"]
     reverted = []
@@ -85,25 +92,16 @@ async def revert_alerts(session: AsyncSession, decided: Decided) -> list[int]:
             continue
         states.check(alert.kind, alert.state, "reverted", handled_by=alert.handled_by)
         alert.state, alert.settles_at, alert.closed_at = "reverted", None, await store.now(session)
-        await announce(session, alert_id, "reverted", reverted_message(decided.subject, back), decided.subject)
+        unheard, alert.held, alert.held_at = alert.held, None, None
+        message = reverted_message(decided.subject, back)
+        # of what nobody heard, nobody needs to hear that it is over
+        happening = Happening("reverted", message, loud=unheard is None, detail=decided.detail)
+        await announce(session, settings, alert, happening)
         reverted.append(alert_id)
     return reverted
 
 
-async def announce(session: AsyncSession, alert_id: int, kind: str, message: Message, subject: Subject) -> None:
-    """Write the event and, in the same transaction, what every channel shall be told about it."""
-    event = await store.add_event(session, alert_id, kind, detail={"changeset": subject.changeset_id})
-    await outbox_store.enqueue(
-        session,
-        message,
-        group=delivery_group(event),
-        event=f"drift.{kind}",
-        alert_id=alert_id,
-        ordering=str(alert_id),
-    )
-
-
-async def _open(session: AsyncSession, settings: Settings, decided: Decided) -> int:
+async def _open(session: AsyncSession, settings: Settings, decided: Decided, keys: set[store.DriftKey]) -> int:
     subject = decided.subject
     alert = Alert(
         kind="drift",
@@ -115,7 +113,10 @@ async def _open(session: AsyncSession, settings: Settings, decided: Decided) -> 
     )
     alert_id = await store.add_alert(session, alert)
     decided.belong_to(alert_id)
-    await announce(session, alert_id, "opened", drift_message(subject, decided.told), subject)
+    await session.flush()
+    preface = await _mind_mutes(session, alert, decided, keys)
+    message = drift_message(subject, decided.told, preface=preface)
+    await announce(session, settings, alert, Happening("opened", message, detail=decided.detail))
     return alert_id
 
 
@@ -134,11 +135,32 @@ async def _join(
     if alert.state != "open":
         states.check(alert.kind, alert.state, "open")
     alert.state, alert.closed_at, alert.handled_by = "open", None, None
+    before = alert.severity
     alert.severity = worst([alert.severity, *(t.severity for t in decided.alerting)]) or "notice"
     alert.settles_at = await _settles_at(session, settings, decided.server)
+    await session.flush()
+    preface = await _mind_mutes(session, alert, decided, keys) or preface
     message = drift_message(decided.subject, decided.told, preface=preface)
-    await announce(session, alert_id, "updated" if open_still else "reopened", message, decided.subject)
+    kind = "updated" if open_still else "reopened"
+    rising = alert.severity != before
+    await announce(session, settings, alert, Happening(kind, message, rising=rising, detail=decided.detail))
     return alert_id
+
+
+async def _mind_mutes(session: AsyncSession, alert: Alert, decided: Decided, keys: set[store.DriftKey]) -> str | None:
+    """A mute holds known drift back and ends at drift that people have not heard of: words that say so."""
+    names = {t.change.tool for t in decided.alerting}
+    mutes = await quiet_store.mutes_on(session, alert.server_id, alert_id=alert.id, tools=names)
+    if mutes is None:
+        return None
+    now = {t.change.id for t in decided.alerting}
+    if keys <= await store.heard_lately(session, alert.server_id, within=REMEMBERED, but=now):
+        await hold(session, alert, "muted")
+        return None
+    await quiet_store.end_mutes(session, mutes, by="a new change")
+    if alert.held == "muted":
+        alert.held = alert.held_at = None
+    return f"This is a new change: it ends the mute by {mutes[0].created_by}."
 
 
 async def _seen_again(session: AsyncSession, alert: Alert, decided: Decided) -> None:

@@ -7,16 +7,20 @@ nothing happened and the changeset is due again.
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
+from typing import Any
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.alerts import baseline, drift, outbox_store, states, store
+from driftwatch.alerts import baseline, drift, outbox_store, parent, quiet_store, states, store, words
+from driftwatch.alerts.announce import Happening, announce
 from driftwatch.alerts.drift import Decided
 from driftwatch.alerts.message import Told, drift_message, drift_title
 from driftwatch.alerts.policy import PolicyDecision, decidable, decide, worst
+from driftwatch.alerts.quiet_tables import Mute
 from driftwatch.alerts.read import delivery_group
 from driftwatch.alerts.tables import Alert, Decision
-from driftwatch.errors import InputError
+from driftwatch.errors import ConflictError, InputError
 from driftwatch.history.views import ChangeView
 from driftwatch.servers.tables import Server
 from driftwatch.settings import Settings
@@ -34,7 +38,7 @@ async def raise_due(session: AsyncSession, settings: Settings, *, limit: int = 2
             continue
         alert = await drift.raise_alert(session, settings, decided)
         touched += [] if alert is None else [alert]
-        touched += await drift.revert_alerts(session, decided)
+        touched += await drift.revert_alerts(session, settings, decided)
     return touched
 
 
@@ -46,21 +50,24 @@ async def settle_due(session: AsyncSession, settings: Settings, *, limit: int = 
         reason = f"nobody objected within {settings.settle_days:g} days"
         await _accept_tools(session, alert_id, by="driftwatch", mode="settled", reason=reason, tools=None)
         await _close(session, alert, "settled", by="driftwatch")
-        await store.add_event(session, alert_id, "settled", reason=reason)
+        await _say(session, settings, alert, "settled", "✓ Settled by itself", reason=reason)
         settled.append(alert_id)
     return settled
 
 
-async def acknowledge(session: AsyncSession, alert_id: int, *, actor: str, reason: str | None = None) -> None:
+async def acknowledge(
+    session: AsyncSession, settings: Settings, alert_id: int, *, actor: str, reason: str | None = None
+) -> None:
     """Somebody is on it. Raises NotFoundError, ConflictError."""
     alert = await store.lock_alert(session, alert_id)
     states.check(alert.kind, alert.state, "acknowledged", handled_by=alert.handled_by)
     alert.state, alert.handled_by = "acknowledged", actor
-    await store.add_event(session, alert_id, "acknowledged", actor=actor, reason=_words(reason))
+    await _say(session, settings, alert, "acknowledged", "● Acknowledged", actor=actor, reason=_words(reason))
 
 
 async def accept(
     session: AsyncSession,
+    settings: Settings,
     alert_id: int,
     *,
     actor: str,
@@ -83,7 +90,47 @@ async def accept(
     if not left:
         await _close(session, alert, "accepted", by=actor)
     detail = None if tools is None else {"tools": sorted(tools), "left": sorted(left)}
-    await store.add_event(session, alert_id, "accepted", actor=actor, reason=_words(reason), detail=detail)
+    done = "✓ Accepted" if not left else f"✓ Accepted in part, {len(left)} left"
+    await _say(session, settings, alert, "accepted", done, actor=actor, reason=_words(reason), detail=detail)
+
+
+async def mute(
+    session: AsyncSession, settings: Settings, alert_id: int, *, actor: str, until: datetime, reason: str | None = None
+) -> int:
+    """No reminder and no repetition of this alert until then; a new change ends it early. The id of the mute.
+
+    Raises NotFoundError, ConflictError, InputError.
+    """
+    alert = await store.lock_alert(session, alert_id)
+    if alert.state not in states.OPEN:
+        raise ConflictError(f"This alert is {alert.state}: there is nothing to mute.", hint="Mute the tool instead.")
+    row = Mute(server_id=alert.server_id, alert_id=alert_id, until=until, reason=_words(reason), created_by=actor)
+    mute_id = await quiet_store.add(session, row)
+    done = f"Muted until {words.day(until)}; a new change ends it"
+    detail = {"until": until.isoformat(), "mute": mute_id}
+    await _say(session, settings, alert, "muted", done, actor=actor, reason=_words(reason), detail=detail)
+    return mute_id
+
+
+async def _say(
+    session: AsyncSession,
+    settings: Settings,
+    alert: Alert,
+    kind: str,
+    done: str,
+    *,
+    actor: str = "driftwatch",
+    reason: str | None = None,
+    detail: dict[str, Any] | None = None,
+) -> None:
+    """Write down what was done, and say it where the alert was told of, if that place can be edited or takes events."""
+    if alert.kind != "drift" or alert.changeset_id is None:
+        await store.add_event(session, store.known(alert.id), kind, actor=actor, reason=reason, detail=detail)
+        return
+    subject = drift.subject_of(await session.get_one(Server, alert.server_id), alert.changeset_id, settings)
+    message = parent.line(done, subject, by=None if actor == "driftwatch" else actor, reason=reason)
+    happening = Happening(kind, message, actor=actor, reason=reason, loud=False, detail=detail)
+    await announce(session, settings, alert, happening)
 
 
 async def amend(session: AsyncSession, settings: Settings, change_ids: Collection[int]) -> list[int]:
@@ -93,10 +140,18 @@ async def amend(session: AsyncSession, settings: Settings, change_ids: Collectio
     left to :func:`raise_due`.
     """
     before = await store.newest_decisions(session, change_ids)
+    verdicts = await store.baseline_verdicts(session, list(before))
     alerts = set[int]()
     for view in await store.views(session, list(before)):
         old = before[view.id]
-        new = decide(view, back_at_baseline=old.line == "back-at-baseline")
+        lines, ignores = await quiet_store.policy_of(session, await session.get_one(Server, view.server_id))
+        new = decide(
+            view,
+            baseline_verdict=verdicts.get(view.id),
+            back_at_baseline=old.line == "back-at-baseline",
+            lines=lines,
+            ignores=ignores,
+        )
         if new is not None and new.line != old.line:
             session.add(_row(view.id, new, old.alert_id))
         if old.alert_id is not None:
@@ -112,10 +167,20 @@ async def _decide(session: AsyncSession, settings: Settings, changeset_id: int) 
         return None  # a change joined while we waited for the lock
     server = await store.server_of(session, changeset_id)
     keeper = await baseline.Keeper.load(session, [c.tool_id for c in changes])
+    lines, ignores = await quiet_store.policy_of(session, server)
+    verdicts = await store.baseline_verdicts(session, list(views))
+    heard = await store.told_of_now(session, [c.tool_id for c in changes])
     told, decisions = [], []
     for change in changes:
         view = views[store.known(change.id)]
-        decision = decide(view, back_at_baseline=keeper.is_back(change))
+        decision = decide(
+            view,
+            # of a break whose alert is open people know: a harmless step on top of it is no news
+            baseline_verdict=None if change.tool_id in heard else verdicts.get(view.id),
+            back_at_baseline=keeper.is_back(change),
+            lines=lines,
+            ignores=ignores,
+        )
         if decision is None:
             raise RuntimeError("a decidable change was not decided")
         keeper.see(change, decision, view.verdict, follow=server.mode == "follow")
@@ -141,7 +206,8 @@ async def _retell(session: AsyncSession, settings: Settings, alert_id: int) -> b
     opened = await store.first_event(session, alert_id)
     if opened is not None:
         await outbox_store.amend(session, drift_message(subject, told), group=delivery_group(store.known(opened.id)))
-    await store.add_event(session, alert_id, "amended")
+    message = parent.line("The judgement was put right", subject)
+    await announce(session, settings, alert, Happening("amended", message, loud=False))
     return True
 
 

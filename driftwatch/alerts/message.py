@@ -38,6 +38,15 @@ class Link(msgspec.Struct, frozen=True):
     text: str
 
 
+class Button(msgspec.Struct, frozen=True):
+    """A button of a channel that has them. ``value`` comes back when it is pressed; with a ``url`` it only leads."""
+
+    action: str
+    text: str
+    value: str
+    url: str | None = None
+
+
 class Message(msgspec.Struct, frozen=True):
     """What a channel renders. ``fallback`` is the whole of it in one line, for notifications and screen readers."""
 
@@ -45,6 +54,7 @@ class Message(msgspec.Struct, frozen=True):
     fallback: str
     paragraphs: tuple[Paragraph, ...]
     links: tuple[Link, ...]
+    buttons: tuple[Button, ...] = ()
 
 
 def to_json(message: Message) -> dict[str, object]:
@@ -162,6 +172,8 @@ def _one(drift: ToolDrift, subject: Subject, quiet: Sequence[str]) -> Iterable[P
     text = " ".join(words.sentence(s) for s in said[:_SENTENCES])
     yield Paragraph("text", "  ".join([text, *([f"+{more} more."] if more > 0 else []), *quiet]))
     yield from _proof(drift, named=False)
+    if drift.told.line in words.BREAKS and drift.change.verdict in {"compatible", "undecided"}:
+        yield Paragraph("note", "The last step alone is harmless; against the contract that was accepted it is not.")
     yield Paragraph("do", words.do(drift.change, drift.told.line, subject.owner))
     yield _facts(drift)
     yield _people([drift], subject)

@@ -10,17 +10,18 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
 import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from driftwatch.alerts import channel_store
 from driftwatch.alerts import outbox_store as store
 from driftwatch.alerts.channels.answer import Answer, Transport
-from driftwatch.alerts.channels.slack.webhook import KIND, SlackWebhooks
+from driftwatch.alerts.channels.transports import open_transports
 from driftwatch.alerts.default_channel import Box, ensure_default_channel
+from driftwatch.alerts.notice import WEBHOOK
 from driftwatch.alerts.outbox_store import Claimed
 from driftwatch.db.engine import Database
 from driftwatch.errors import DriftwatchError
@@ -34,6 +35,8 @@ IDLE_SECONDS: Final = 0.5
 #: deliveries in flight to one channel from one worker: one slow channel takes this much and no more
 PER_CHANNEL: Final = 4
 GRACE_SECONDS: Final = 10.0
+#: a channel that refuses so many messages for good, one after the other, is taken out of service
+MOST_REFUSALS: Final = 10
 
 _FIRST_WAIT: Final = 1.0
 _LONGEST_WAIT: Final = 900.0
@@ -56,16 +59,6 @@ class OutboxServices(Protocol):
     @property
     def secrets(self) -> Box:
         """The box that sealed the channels' configuration."""
-
-
-@asynccontextmanager
-async def open_transports(settings: Settings) -> AsyncIterator[Transports]:
-    """One transport per kind of channel, shared by all channels of the kind."""
-    slack = SlackWebhooks(settings)
-    try:
-        yield {KIND: slack}
-    finally:
-        await slack.close()
 
 
 async def run_outbox(services: OutboxServices, *, lease_seconds: float = LEASE_SECONDS) -> None:
@@ -183,16 +176,26 @@ class Deliverer:
         async with self._services.db.transaction() as session:
             await store.record(session, delivery, answer, duration_ms=duration_ms)
             if answer.outcome == "delivered":
-                await store.finish(session, delivery, "delivered")
+                await self._delivered(session, delivery, answer)
             elif answer.outcome == "transient":
                 await self._later(session, delivery, answer)
             elif answer.outcome == "channel-permanent":
-                await store.disable(session, delivery.channel_id, _why(answer))
+                await channel_store.disable(session, delivery.channel_id, _why(answer))
                 await store.retry(session, delivery, seconds=0, form=delivery.form)
-            elif delivery.form == "full":
+            elif delivery.form == "full" and delivery.kind != WEBHOOK:  # data has no smaller form
                 await store.retry(session, delivery, seconds=0, form="minimal")
             else:
-                await store.finish(session, delivery, "dead")
+                await self._refused(session, delivery)
+
+    async def _delivered(self, session: AsyncSession, delivery: Claimed, answer: Answer) -> None:
+        await store.finish(session, delivery, "delivered")
+        await channel_store.taken(session, delivery.channel_id)
+        if answer.thread is not None:
+            await store.keep_thread(session, delivery, answer.thread)
+
+    async def _refused(self, session: AsyncSession, delivery: Claimed) -> None:
+        await store.finish(session, delivery, "dead")
+        await channel_store.refused(session, delivery.channel_id, most=MOST_REFUSALS)
 
     async def _send(self, delivery: Claimed) -> Answer:
         transport = self._transports.get(delivery.kind)
@@ -203,19 +206,19 @@ class Deliverer:
         except DriftwatchError as error:
             return Answer("channel-permanent", error=error.code)
         try:
-            return await transport.send(config, delivery.message, delivery_id=delivery.delivery_id, form=delivery.form)
+            return await transport.send(config, delivery.sending)
         except Exception as error:  # a fault of ours in rendering must not block what stands behind it
             log.exception("transport failed", delivery=delivery.delivery_id)
             return Answer("message-permanent", error=type(error).__name__)
 
     async def _later(self, session: AsyncSession, delivery: Claimed, answer: Answer) -> None:
         if delivery.seconds_old > _GIVE_UP_SECONDS:
-            await store.finish(session, delivery, "dead")
+            await self._refused(session, delivery)
             return
         seconds = answer.retry_after if answer.retry_after is not None else backoff(delivery.attempts, self._chance())
         await store.retry(session, delivery, seconds=seconds, form=delivery.form)
         if answer.retry_after is not None:
-            await store.pause(session, delivery.channel_id, seconds=seconds)
+            await channel_store.pause(session, delivery.channel_id, seconds=seconds)
 
 
 def backoff(attempts: int, chance: float) -> float:

@@ -1,9 +1,10 @@
-"""SQL of the outbox and its channels. The caller owns the transaction."""
+"""SQL of the outbox: claim, record, finish. The caller owns the transaction."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final, cast
 from uuid import UUID, uuid4
 
 from sqlalchemy import func, select, text, update
@@ -11,13 +12,15 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.alerts.channels.answer import Answer, Form
+from driftwatch.alerts.channels.answer import Answer, Form, Sending, Thread
 from driftwatch.alerts.message import Message, from_json, to_json
+from driftwatch.alerts.notice import Action
 from driftwatch.alerts.read import dedupe_key
+from driftwatch.alerts.route_tables import AlertThread
 from driftwatch.alerts.store import interval, known
 from driftwatch.alerts.tables import Channel, DeliveryAttempt, Outbox
 from driftwatch.db.engine import run_sql
-from driftwatch.web.auth.tables import AuditEntry
+from driftwatch.errors import ConflictError, NotFoundError
 
 _BODY: Final = 2048
 
@@ -50,11 +53,16 @@ class Claimed:
     id: int
     token: UUID
     channel_id: int
+    alert_id: int | None
     kind: str
     message: Message
     form: Form
     attempts: int
     seconds_old: float
+    event: str
+    action: Action
+    data: Mapping[str, Any] | None
+    thread: Thread | None
     config: bytes = field(repr=False)
 
     @property
@@ -62,32 +70,19 @@ class Claimed:
         """The same for every attempt, so that a receiver can tell a repetition."""
         return f"dlv_{self.id}"
 
-
-async def enqueue(
-    session: AsyncSession, message: Message, *, group: str, event: str, alert_id: int | None, ordering: str
-) -> int:
-    """Put a message into the outbox, once for every enabled channel; how many there are.
-
-    ``group`` names what is told (an alert event): a second call with it adds nothing. Messages with the same
-    ``ordering`` reach a channel in the order in which they were put in.
-    """
-    enabled = (await session.scalars(select(col(Channel.id)).where(col(Channel.state) == "enabled"))).all()
-    rows = [
-        {
-            "dedupe_key": dedupe_key(group, known(channel)),
-            "ordering_key": f"{channel}:{ordering}",
-            "channel_id": channel,
-            "alert_id": alert_id,
-            "event": event,
-            "payload": to_json(message),
-            "form": "full",
-            "attempts": 0,
-        }
-        for channel in enabled
-    ]
-    if rows:
-        await session.execute(insert(Outbox).values(rows).on_conflict_do_nothing(index_elements=["dedupe_key"]))
-    return len(rows)
+    @property
+    def sending(self) -> Sending:
+        """What the transport gets."""
+        return Sending(
+            message=self.message,
+            delivery_id=self.delivery_id,
+            event=self.event,
+            form=self.form,
+            action=self.action,
+            data=self.data,
+            thread=self.thread,
+            attempt=self.attempts,
+        )
 
 
 async def amend(session: AsyncSession, message: Message, *, group: str) -> None:
@@ -120,21 +115,33 @@ async def claim(session: AsyncSession, channel_id: int, *, limit: int, lease_sec
     parameters = {"token": token, "lease": lease_seconds, "channel": channel_id, "limit": limit}
     ids = list((await run_sql(session, _CLAIM, parameters)).scalars())
     age = func.extract("epoch", func.clock_timestamp() - col(Outbox.created_at))
-    query = select(Outbox, Channel, age).join(Channel, col(Channel.id) == Outbox.channel_id)
+    query = (
+        select(Outbox, Channel, age, AlertThread)
+        .join(Channel, col(Channel.id) == Outbox.channel_id)
+        .outerjoin(
+            AlertThread,
+            (col(AlertThread.channel_id) == Outbox.channel_id) & (col(AlertThread.alert_id) == Outbox.alert_id),
+        )
+    )
     rows = (await session.execute(query.where(col(Outbox.id).in_(ids)).order_by(col(Outbox.id)))).all()
     return [
         Claimed(
             id=known(row.id),
             token=token,
             channel_id=known(channel.id),
+            alert_id=row.alert_id,
             kind=channel.kind,
             message=from_json(row.payload),
             form="minimal" if row.form == "minimal" else "full",
             attempts=row.attempts,
             seconds_old=float(seconds),
+            event=row.event,
+            action=cast("Action", row.action),
+            data=row.data,
+            thread=None if thread is None else Thread(thread.conversation, thread.ts),
             config=channel.config,
         )
-        for row, channel, seconds in rows
+        for row, channel, seconds, thread in rows
     ]
 
 
@@ -171,33 +178,33 @@ async def retry(session: AsyncSession, claimed: Claimed, *, seconds: float, form
     )
 
 
-async def pause(session: AsyncSession, channel_id: int, *, seconds: float) -> None:
-    """A channel asked to wait: nothing goes to it before that."""
-    query = update(Channel).where(col(Channel.id) == channel_id)
-    await session.execute(query.values(paused_until=func.clock_timestamp() + interval(seconds)))
+async def keep_thread(session: AsyncSession, claimed: Claimed, thread: Thread) -> None:
+    """Remember where an alert's first message stands in a channel; the first one stays."""
+    if claimed.alert_id is not None:
+        row = insert(AlertThread).values(
+            channel_id=claimed.channel_id,
+            alert_id=claimed.alert_id,
+            conversation=thread.conversation,
+            ts=thread.ts,
+        )
+        await session.execute(row.on_conflict_do_nothing())
 
 
-async def disable(session: AsyncSession, channel_id: int, reason: str) -> None:
-    """Take a channel out of service until a person repairs it; what waits for it stays."""
-    query = update(Channel).where(col(Channel.id) == channel_id, col(Channel.state) == "enabled")
-    changed = await session.execute(query.values(state="disabled", disabled_reason=reason).returning(col(Channel.name)))
-    for name in changed.scalars():
-        audit(session, "channel.disabled", name, after={"reason": reason})
+async def redeliver(session: AsyncSession, outbox_id: int) -> Outbox:
+    """Put a finished delivery in again under the same delivery id. Raises NotFoundError, ConflictError."""
+    row = (await session.scalars(select(Outbox).where(col(Outbox.id) == outbox_id).with_for_update())).one_or_none()
+    if row is None:
+        raise NotFoundError(f"There is no delivery {outbox_id}.", hint="Look at the channel's delivery log.")
+    if row.state not in {"dead", "delivered"}:
+        raise ConflictError("This delivery is still under way.", hint="Wait for its next try.")
+    now = func.clock_timestamp()
+    again = {"state": "queued", "form": "full", "next_try_at": now, "created_at": now, "delivered_at": None}
+    await session.execute(update(Outbox).where(col(Outbox.id) == outbox_id).values(**again))
+    await session.refresh(row)
+    return row
 
 
-def audit(session: AsyncSession, action: str, channel: str, *, after: object) -> None:
-    """An audit row for what driftwatch itself did to a channel; it never holds the channel's secret."""
-    session.add(AuditEntry(actor="driftwatch", action=action, object=f"channel {channel}", after=after))
-
-
-async def channel_named(session: AsyncSession, name: str) -> Channel | None:
-    """A channel by its name, locked."""
-    query = select(Channel).where(col(Channel.name) == name).with_for_update()
-    return (await session.scalars(query)).one_or_none()
-
-
-async def add_channel(session: AsyncSession, name: str, kind: str, config: bytes) -> Channel:
-    """A new channel; when another process was quicker, the one it made."""
-    query = insert(Channel).values(name=name, kind=kind, config=config, state="enabled")
-    await session.execute(query.on_conflict_do_nothing(index_elements=["name"]))
-    return (await session.scalars(select(Channel).where(col(Channel.name) == name))).one()
+async def id_of(session: AsyncSession, group: str, channel_id: int) -> int:
+    """The id of the delivery of a group to a channel."""
+    query = select(col(Outbox.id)).where(col(Outbox.dedupe_key) == dedupe_key(group, channel_id))
+    return known((await session.execute(query)).scalar_one())

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from driftwatch.alerts.ignores import Ignore, reduce
 from driftwatch.history.views import ChangeView, FindingView, PartView
 
 AlertOutcome = Literal["alert", "summary", "history"]
@@ -18,6 +19,9 @@ Severity = Literal["critical", "warning", "notice"]
 
 #: worst first
 SEVERITIES: Final[tuple[Severity, ...]] = ("critical", "warning", "notice")
+
+#: stands in a decision instead of a line when somebody asked not to hear of the change
+IGNORED: Final = "ignored"
 
 #: parts whose change alone concerns nobody's code
 _WORDING: Final = frozenset({"text", "meta", "annotations"})
@@ -180,16 +184,31 @@ def decide(
     baseline_verdict: str | None = None,
     back_at_baseline: bool = False,
     lines: Sequence[Line] = DEFAULT_LINES,
+    ignores: Sequence[Ignore] = (),
 ) -> PolicyDecision | None:
     """Whether a judged change alerts, goes to the daily summary, or only to history; None while not decidable.
 
     ``baseline_verdict``: the verdict of baseline -> current where it is worse than the change's own.
     ``back_at_baseline``: the change returned the tool to what was accepted last. The last of ``lines`` must match
-    everything.
+    everything. A change that alerts only by what ``ignores`` take away goes to history.
     """
     if not decidable(change):
         return None
-    case = Case(change, baseline_verdict, back_at_baseline)
+    plain = _walk(lines, Case(change, baseline_verdict, back_at_baseline))
+    left, used = reduce(change, ignores) if plain.outcome == "alert" else (change, ())
+    if not used:
+        return plain
+    reduced = None if left is None else _walk(lines, Case(left, baseline_verdict, back_at_baseline))
+    if reduced is not None and reduced.outcome == "alert":
+        return reduced
+    words = "; ".join(f"ignore rule {ignore.id}: {ignore.reason}" for ignore in used)
+    asked = tuple(Step(step.line, False, step.words) for step in plain.path)
+    return PolicyDecision(
+        "history", IGNORED, None, (*asked, Step(IGNORED, True, f"somebody asked not to hear of it ({words})"))
+    )
+
+
+def _walk(lines: Sequence[Line], case: Case) -> PolicyDecision:
     path: list[Step] = []
     for line in lines:
         matched = line.matches(case)

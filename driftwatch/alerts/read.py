@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import Select, case, func, select
+from sqlalchemy import case, func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import aliased
 from sqlmodel import col
@@ -16,19 +16,13 @@ from driftwatch.alerts.tables import (
     Acceptance,
     Alert,
     AlertEvent,
-    Channel,
     Decision,
-    DeliveryAttempt,
-    Outbox,
 )
 from driftwatch.alerts.views import (
     AlertChange,
     AlertView,
-    AttemptView,
     BaselineView,
-    ChannelView,
     DecisionView,
-    DeliveryView,
     EventView,
 )
 from driftwatch.errors import NotFoundError
@@ -36,17 +30,16 @@ from driftwatch.history.tables import Change, Tool, ToolInterval, ToolVersion
 from driftwatch.servers.tables import Profile, Server
 
 _OPEN = ("open", "acknowledged")
-_WAITING = ("queued", "leased")
 
 
-def _known(value: int | None) -> int:
+def known(value: int | None) -> int:
     """The id of a stored row; the tables type it as optional because a new row has none yet."""
     if value is None:
         raise TypeError("a stored row has an id")
     return value
 
 
-def _when(value: datetime | None) -> datetime:
+def when(value: datetime | None) -> datetime:
     """A time the database filled in."""
     if value is None:
         raise TypeError("a stored row has a time")
@@ -95,43 +88,8 @@ async def decisions_for_change(session: AsyncSession, change_id: int) -> list[De
     """Why a change did or did not alert, newest decision first; empty while it is not decided."""
     query = select(Decision).where(col(Decision.change_id) == change_id).order_by(col(Decision.id).desc())
     return [
-        DecisionView(d.change_id, _when(d.at), d.outcome, d.line, d.severity, tuple(d.path), d.alert_id)
+        DecisionView(d.change_id, when(d.at), d.outcome, d.line, d.severity, tuple(d.path), d.alert_id)
         for d in (await session.scalars(query)).all()
-    ]
-
-
-async def deliveries_for_alert(session: AsyncSession, alert_id: int) -> list[DeliveryView]:
-    """Who was told about an alert, oldest first, with every attempt; also messages that tell of several alerts."""
-    events = select(col(AlertEvent.id), col(AlertEvent.detail)).where(col(AlertEvent.alert_id) == alert_id)
-    groups = set[str]()
-    for event_id, detail in (await session.execute(events)).all():
-        shared = detail.get("delivery") if isinstance(detail, dict) else None
-        groups.add(shared or delivery_group(_known(event_id)))
-    channels = (await session.scalars(select(col(Channel.id)))).all()
-    keys = [dedupe_key(group, _known(channel)) for group in groups for channel in channels]
-    query = _deliveries().where(col(Outbox.dedupe_key).in_(keys)).order_by(col(Outbox.id))
-    return await _with_attempts(session, (await session.execute(query)).all())
-
-
-async def deliveries_for_server(session: AsyncSession, server_id: int, *, limit: int = 50) -> list[DeliveryView]:
-    """Deliveries about a server's alerts, newest first."""
-    query = _deliveries().join(Alert, col(Alert.id) == Outbox.alert_id).where(col(Alert.server_id) == server_id)
-    query = query.order_by(col(Outbox.id).desc()).limit(limit)
-    return await _with_attempts(session, (await session.execute(query)).all())
-
-
-async def channels(session: AsyncSession) -> list[ChannelView]:
-    """Every channel with what waits for it. An empty list is why nobody is told."""
-    waiting = col(Outbox.state).in_(_WAITING)
-    query = (
-        select(Channel, func.count(col(Outbox.id)), func.min(col(Outbox.created_at)))
-        .outerjoin(Outbox, (col(Outbox.channel_id) == Channel.id) & waiting)
-        .group_by(col(Channel.id))
-        .order_by(col(Channel.id))
-    )
-    return [
-        ChannelView(_known(c.id), c.name, c.kind, c.state, c.disabled_reason, count, oldest)
-        for c, count, oldest in (await session.execute(query)).all()
     ]
 
 
@@ -187,12 +145,12 @@ async def _alerts(
     session: AsyncSession, rows: Iterable[tuple[Alert, str]], *, with_events: bool = False
 ) -> list[AlertView]:
     rows = list(rows)
-    ids = [_known(alert.id) for alert, _ in rows]
+    ids = [known(alert.id) for alert, _ in rows]
     changes = await _changes(session, ids)
     events = await _events(session, ids) if with_events else {}
     return [
         AlertView(
-            id=_known(alert.id),
+            id=known(alert.id),
             kind=alert.kind,
             server_id=alert.server_id,
             server=server,
@@ -200,12 +158,13 @@ async def _alerts(
             state=alert.state,
             severity=alert.severity,
             title=alert.title,
-            opened_at=_when(alert.opened_at),
+            opened_at=when(alert.opened_at),
             settles_at=alert.settles_at,
             closed_at=alert.closed_at,
             handled_by=alert.handled_by,
-            changes=tuple(changes.get(_known(alert.id), ())),
-            events=tuple(events.get(_known(alert.id), ())),
+            held=alert.held,
+            changes=tuple(changes.get(known(alert.id), ())),
+            events=tuple(events.get(known(alert.id), ())),
         )
         for alert, server in rows
     ]
@@ -241,7 +200,7 @@ async def _changes(session: AsyncSession, alert_ids: Sequence[int]) -> dict[int,
     for change, tool, era, before, after, alert_id, outcome in (await session.execute(query)).all():
         found[alert_id].append(
             AlertChange(
-                change_id=_known(change.id),
+                change_id=known(change.id),
                 changeset_id=change.changeset_id,
                 tool_id=change.tool_id,
                 tool=tool,
@@ -262,35 +221,5 @@ async def _events(session: AsyncSession, alert_ids: Sequence[int]) -> dict[int, 
     found = defaultdict[int, list[EventView]](list)
     query = select(AlertEvent).where(col(AlertEvent.alert_id).in_(alert_ids)).order_by(col(AlertEvent.id))
     for e in (await session.scalars(query)).all():
-        found[e.alert_id].append(EventView(_known(e.id), _when(e.at), e.kind, e.actor, e.reason, e.detail))
+        found[e.alert_id].append(EventView(known(e.id), when(e.at), e.kind, e.actor, e.reason, e.detail))
     return found
-
-
-def _deliveries() -> Select[Outbox, str, str]:
-    return select(Outbox, col(Channel.name), col(Channel.kind)).join(Channel, col(Channel.id) == Outbox.channel_id)
-
-
-async def _with_attempts(session: AsyncSession, rows: Sequence[tuple[Outbox, str, str]]) -> list[DeliveryView]:
-    attempts = defaultdict[int, list[AttemptView]](list)
-    ids = [_known(row[0].id) for row in rows]
-    query = select(DeliveryAttempt).where(col(DeliveryAttempt.outbox_id).in_(ids)).order_by(col(DeliveryAttempt.id))
-    for a in (await session.scalars(query)).all():
-        attempts[a.outbox_id].append(AttemptView(_when(a.at), a.outcome, a.status, a.body, a.error, a.duration_ms))
-    return [
-        DeliveryView(
-            id=_known(o.id),
-            alert_id=o.alert_id,
-            channel_id=o.channel_id,
-            channel=channel,
-            channel_kind=kind,
-            event=o.event,
-            form=o.form,
-            state=o.state,
-            tries=o.attempts,
-            created_at=_when(o.created_at),
-            next_try_at=o.next_try_at,
-            delivered_at=o.delivered_at,
-            attempts=tuple(attempts.get(_known(o.id), ())),
-        )
-        for o, channel, kind in rows
-    ]

@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from driftwatch.alerts.route_tables import BaselineVerdict
 from driftwatch.alerts.tables import Acceptance, Alert, AlertEvent, Decision
 from driftwatch.db.engine import run_sql
 from driftwatch.errors import NotFoundError
@@ -185,6 +186,47 @@ async def alerting_tools(session: AsyncSession, alert_id: int) -> list[int]:
     told = [change for change, decision in (await decided(session, alert_id)).items() if decision.outcome == "alert"]
     query = select(col(Change.tool_id)).where(col(Change.id).in_(told)).distinct()
     return list((await session.scalars(query)).all())
+
+
+async def alerting_tool_names(session: AsyncSession, alert_id: int) -> set[str]:
+    """The names of the tools that an alert tells of."""
+    query = select(col(Tool.name)).where(col(Tool.id).in_(await alerting_tools(session, alert_id)))
+    return set((await session.scalars(query)).all())
+
+
+async def heard_lately(
+    session: AsyncSession, server_id: int, *, within: timedelta, but: Collection[int]
+) -> set[DriftKey]:
+    """The drift that people heard of through any alert of a server, by other changes than ``but``."""
+    lately = select(col(Alert.id)).where(
+        col(Alert.server_id) == server_id, col(Alert.opened_at) > func.clock_timestamp() - within
+    )
+    query = select(col(Decision.change_id)).where(
+        col(Decision.alert_id).in_(lately), col(Decision.outcome) == "alert", col(Decision.change_id).not_in(but)
+    )
+    return set((await drift_keys(session, (await session.scalars(query)).all())).values())
+
+
+async def told_of_now(session: AsyncSession, tool_ids: Collection[int]) -> set[int]:
+    """Those of the tools that an open alert tells of, as more than a notice."""
+    query = (
+        select(col(Change.tool_id))
+        .join(Decision, col(Decision.change_id) == Change.id)
+        .join(Alert, col(Alert.id) == Decision.alert_id)
+        .where(
+            col(Change.tool_id).in_(tool_ids),
+            col(Decision.outcome) == "alert",
+            col(Decision.severity) != "notice",
+            col(Alert.state).in_(("open", "acknowledged")),
+        )
+    )
+    return set((await session.scalars(query.distinct())).all())
+
+
+async def baseline_verdicts(session: AsyncSession, change_ids: Collection[int]) -> dict[int, str]:
+    """The verdict against the baseline of the changes that have one."""
+    query = select(BaselineVerdict).where(col(BaselineVerdict.change_id).in_(change_ids))
+    return {row.change_id: row.verdict for row in (await session.scalars(query)).all()}
 
 
 async def heard_of(session: AsyncSession, alert_id: int) -> set[DriftKey]:

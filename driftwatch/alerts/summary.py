@@ -11,8 +11,12 @@ from sqlalchemy.orm import aliased
 from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.alerts import outbox_store, store
+from driftwatch.alerts import store
+from driftwatch.alerts.dispatch import dispatch
+from driftwatch.alerts.events import summary_of
+from driftwatch.alerts.notice import Notice
 from driftwatch.alerts.notices import summary_message
+from driftwatch.alerts.routes import Facts
 from driftwatch.alerts.tables import DailySummary, Decision
 from driftwatch.settings import Settings
 
@@ -41,8 +45,16 @@ async def raise_summary(session: AsyncSession, settings: Settings) -> int:
         wording_only=worded,
         public_url=settings.public_url,
     )
-    await outbox_store.enqueue(
-        session, message, group=f"summary-{until:%Y-%m-%d}", event="summary", alert_id=None, ordering="summary"
+    await dispatch(
+        session,
+        Notice(
+            event="summary",
+            group=f"summary-{until:%Y-%m-%d}",
+            ordering="summary",
+            message=message,
+            facts=Facts("summary", "summary"),
+            data=summary_of(message),
+        ),
     )
     return len(quiet)
 

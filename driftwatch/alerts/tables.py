@@ -53,10 +53,16 @@ class Alert(SQLModel, table=True):
     settles_at: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
     closed_at: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
     handled_by: str | None = Field(default=None, sa_column=Column(Text))
+    held: str | None = Field(default=None, sa_column=Column(Text))  # why nobody was told yet: maintenance | rate
+    held_at: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
 
 
 class AlertEvent(SQLModel, table=True):
-    """Something that happened to an alert: opened, updated, amended, acknowledged, accepted, settled, resolved."""
+    """Something that happened to an alert.
+
+    opened, updated, reopened, seen-again, amended, reminded, held, told,
+    acknowledged, accepted, muted, settled, reverted, resolved.
+    """
 
     __tablename__ = "alert_event"
 
@@ -112,13 +118,15 @@ class Channel(SQLModel, table=True):
 
     id: int | None = Field(default=None, sa_column=Column(BigInteger, Identity(), primary_key=True))
     name: str = Field(sa_column=Column(Text, nullable=False, unique=True))
-    kind: str = Field()  # slack-webhook
+    kind: str = Field()  # slack-webhook | slack-app | webhook
     config: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
-    state: str = Field(default="enabled")  # enabled | disabled
+    state: str = Field(default="enabled")  # enabled | disabled | deleted
     disabled_reason: str | None = Field(default=None, sa_column=Column(Text))
     paused_until: datetime | None = Field(
         default=None, sa_column=Column(DateTime(timezone=True))
     )  # it said Retry-After
+    accepts: Any = Field(default=None, sa_column=Column(JsonText))  # alerts.routes.Match; None: everything
+    refusals: int = Field(default=0)  # messages refused for good since the last one that was taken
     created_at: datetime | None = Field(
         default=None, sa_column=Column(DateTime(timezone=True), nullable=False, server_default=func.now())
     )
@@ -133,6 +141,8 @@ class Outbox(SQLModel, table=True):
     __table_args__ = (
         Index("ix_outbox_next", "next_try_at", postgresql_where=text("state IN ('queued', 'leased')")),
         Index("ix_outbox_ordering", "ordering_key", "id"),
+        Index("ix_outbox_server", "server_id", "created_at"),
+        Index("ix_outbox_channel", "channel_id", "id"),
     )
 
     id: int | None = Field(default=None, sa_column=Column(BigInteger, Identity(), primary_key=True))
@@ -142,6 +152,10 @@ class Outbox(SQLModel, table=True):
     alert_id: int | None = Field(default=None, sa_column=Column(BigInteger, ForeignKey("alert.id"), index=True))
     event: str = Field(sa_column=Column(Text, nullable=False))
     payload: Any = Field(sa_column=Column(JsonText, nullable=False))  # alerts.message.Message, not yet rendered
+    data: Any = Field(default=None, sa_column=Column(JsonText))  # the typed event, for channels that take data
+    action: str = Field(default="post")  # post | reply | update: what a channel with threads does with it
+    route: str | None = Field(default=None, sa_column=Column(Text))  # why it goes to this channel
+    server_id: int | None = Field(default=None, sa_column=Column(BigInteger))
     form: str = Field(default="full")  # full | minimal (after the channel refused the full one)
     state: str = Field(default="queued", sa_column=Column(Text, nullable=False, server_default="queued"))
     attempts: int = Field(default=0)

@@ -5,6 +5,7 @@ Titles, tool names, bodies and errors may hold text from watched servers or chan
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -56,6 +57,7 @@ class AlertView:
     settles_at: datetime | None
     closed_at: datetime | None
     handled_by: str | None
+    held: str | None = None
     changes: tuple[AlertChange, ...] = ()
     events: tuple[EventView, ...] = ()
 
@@ -107,6 +109,8 @@ class DeliveryView:
     next_try_at: datetime | None
     delivered_at: datetime | None
     attempts: tuple[AttemptView, ...] = ()
+    action: str = "post"
+    route: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,8 @@ class ChannelView:
     disabled_reason: str | None
     waiting: int
     oldest: datetime | None
+    accepts: Mapping[str, Any] | None = None
+    paused_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ _LABELS: Final[Mapping[str, str]] = {
     "less-safe-hint": "with a less safe hint",
     "silent-output-change": "with another output",
 }
+#: lines of the policy that say that something breaks
+BREAKS: Final = frozenset({"silent-break", "unknown-break", "announced-break"})
 _KINDS: Final[Mapping[str, str]] = {"added": "is new", "removed": "is gone", "restored": "is back"}
 _PARTS: Final[Mapping[str, str]] = {
     "input": "the arguments changed",
@@ -238,6 +240,13 @@ def listed(names: Sequence[str], *, most: int = 3) -> str:
 def counted(number: int, noun: str) -> str:
     """``1 tool``, ``13 tools``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def span(seconds: float) -> str:
+    """``40 min``, ``24 h``, ``3 d``: the largest unit that says it."""
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.0f} d"
 
 
 def day(at: datetime) -> str:

@@ -5,6 +5,8 @@ import json
 from sqlalchemy import DefaultClause
 from sqlmodel import SQLModel
 
+from driftwatch.alerts import quiet_tables as _quiet
+from driftwatch.alerts import route_tables as _routes
 from driftwatch.alerts import tables as _alerts
 from driftwatch.db import tables as _installation
 from driftwatch.history import evidence as _evidence
@@ -15,7 +17,7 @@ from driftwatch.servers import tables as _servers
 from driftwatch.web.auth import tables as _auth
 
 # Importing a module of tables registers them; the tuple keeps linters from calling the imports unused.
-ROOMS = (_installation, _servers, _scheduler, _history, _search, _evidence, _alerts, _auth)
+ROOMS = (_installation, _servers, _scheduler, _history, _search, _evidence, _alerts, _quiet, _routes, _auth)
 
 metadata = SQLModel.metadata
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from driftwatch.alerts import lifecycle
+from driftwatch.alerts import lifecycle, transitive
 from driftwatch.classify import CLASSIFIER_VERSION
 from driftwatch.classify.tool import over_budget
 from driftwatch.errors import NotFoundError
@@ -49,10 +49,31 @@ async def _assess(services: Services, change_id: int) -> None:
         log.exception("classifier failed", change=change_id)
         assessment = over_budget(asked.old, asked.new, "budget: the classifier failed")
     duration_ms = (time.perf_counter() - started) * 1000
+    against = await _against_baseline(services, change_id)
     async with services.db.transaction() as session:
-        await store_assessment(
+        stored = await store_assessment(
             session, change_id, assessment, classifier_version=CLASSIFIER_VERSION, duration_ms=duration_ms
         )
+        if stored and against is not None:
+            await transitive.store_verdict(session, change_id, against)
+
+
+async def _against_baseline(services: Services, change_id: int) -> transitive.Against | None:
+    """The worst verdict of what clients may still hold against what is current, where that is not the version before.
+
+    A change alone can be harmless while the sum since the baseline is not: two steps of which the first was ignored.
+    """
+    async with services.db.transaction() as session:
+        earlier = await transitive.earlier_versions(session, change_id)
+    found: transitive.Against | None = None
+    for version_id, old, new, era in earlier:
+        try:
+            assessment = await services.sandbox.assess(old, new, era=era)
+        except Exception:  # the change's own verdict stands; this one would only add to it
+            log.exception("classifier failed against the baseline", change=change_id)
+            continue
+        found = transitive.worse(found, transitive.Against(version_id, assessment.verdict, assessment.via))
+    return found
 
 
 async def conclude(services: Services) -> None:

@@ -1,4 +1,4 @@
-"""The two kinds of jobs and how they are enqueued: on the caller's connection, in the caller's transaction.
+"""The kinds of jobs and how they are enqueued: on the caller's connection, in the caller's transaction.
 
 Jobs are hints, claims and states carry the truth: a poll job whose token is gone does nothing, an assess job whose
 changes are assessed does nothing, and whatever a lost job left undone is due again (polls) or swept (assessments).
@@ -17,8 +17,9 @@ from driftwatch.db.engine import raw_connection
 
 POLL: Final = "poll"
 ASSESS: Final = "assess"
+PRESS: Final = "press"
 #: what was found is told before more is looked for
-_PRIORITY: Final = {POLL: 0, ASSESS: 10}
+_PRIORITY: Final = {POLL: 0, ASSESS: 10, PRESS: 20}
 
 #: only ever enqueues, so its own connector is never opened
 _app: Final = procrastinate.App(connector=procrastinate.PsycopgConnector())
@@ -33,6 +34,11 @@ async def defer_assessments(session: AsyncSession, change_ids: Iterable[int]) ->
     """One assess job for these changes; none for none."""
     ids = list(change_ids)
     await _defer(session, ASSESS, [{"change_ids": ids}] if ids else [])
+
+
+async def defer_press(session: AsyncSession, press: Mapping[str, str | int]) -> None:
+    """One job for a button that was pressed in Slack: see alerts.presses."""
+    await _defer(session, PRESS, [{"press": dict(press)}])
 
 
 async def _defer(session: AsyncSession, task: str, arguments: list[dict[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""The worker role: runs poll and assess jobs, beside them the sweep and the outbox."""
+"""The worker role: runs poll, assess and press jobs, beside them the sweep and the outbox."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import procrastinate
 from procrastinate import JobContext, RetryStrategy
 from sqlalchemy import text
 
+from driftwatch.alerts import presses
 from driftwatch.db.engine import SEARCH_PATH
 from driftwatch.scheduler import assess, poll
-from driftwatch.scheduler.enqueue import ASSESS, POLL
+from driftwatch.scheduler.enqueue import ASSESS, POLL, PRESS
 from driftwatch.scheduler.hosts import HostLimits
 
 if TYPE_CHECKING:
@@ -36,11 +37,16 @@ async def _assess(context: JobContext, change_ids: list[int]) -> None:
     await assess.run(context.additional_context["services"], change_ids)
 
 
+async def _press(context: JobContext, press: dict[str, str | int]) -> None:
+    await presses.run(context.additional_context["services"], press)
+
+
 def build_app(connector: procrastinate.PsycopgConnector) -> procrastinate.App:
     """Make procrastinate know our tasks. Polls are never retried; assessments are, so that a stop loses none."""
     app = procrastinate.App(connector=connector)
     app.task(name=POLL, queue=POLL, pass_context=True)(_poll)
     app.task(name=ASSESS, queue=ASSESS, pass_context=True, retry=RetryStrategy(max_attempts=5, wait=2))(_assess)
+    app.task(name=PRESS, queue=PRESS, pass_context=True, retry=RetryStrategy(max_attempts=5, wait=1))(_press)
     return app
 
 
@@ -55,7 +61,7 @@ async def work(services: Services, *, concurrency: int = CONCURRENCY, wait: bool
     app = build_app(connector)
     async with app.open_async():
         await app.run_worker_async(
-            queues=[POLL, ASSESS],
+            queues=[POLL, ASSESS, PRESS],
             name="driftwatch",
             concurrency=concurrency,
             wait=wait,
@@ -70,13 +76,14 @@ async def work(services: Services, *, concurrency: int = CONCURRENCY, wait: bool
 async def run_worker(services: Services, *, concurrency: int = CONCURRENCY) -> None:
     """Everything of the role, until cancelled. Raises as soon as one part ends: the supervisor starts all again."""
     from driftwatch.alerts import outbox
-    from driftwatch.scheduler import sweep
+    from driftwatch.scheduler import heartbeat, sweep
 
     async with asyncio.TaskGroup() as group:
         for name, part in {
             "jobs": work(services, concurrency=concurrency),
             "sweep": sweep.run_sweep(services),
             "outbox": outbox.run_outbox(services),
+            "heartbeat": heartbeat.run_heartbeat(services),
             "connection": hold_connection(services),
         }.items():
             group.create_task(_endless(name, part), name=name)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.alerts import blindness, lifecycle, summary
+from driftwatch.alerts import blindness, lifecycle, release, summary
 from driftwatch.scheduler import assess, store
 from driftwatch.servers import purge
 from driftwatch.settings import Settings
@@ -68,6 +68,8 @@ STEPS: Final[dict[str, tuple[float, Step]]] = {
     "conclude": (1.0, assess.conclude),
     "resume": (2.0, resume),
     "settle": (60.0, _alone("settle", lifecycle.settle_due)),
+    "release": (15.0, _alone("release", release.release_due)),
+    "remind": (60.0, _alone("remind", release.remind_due)),
     "not-watching": (10.0, _alone("not-watching", blindness.raise_blind)),
     "summary": (60.0, _alone("summary", summary.raise_summary)),
     "rescue": (60.0, _alone("rescue", _rescue)),

@@ -121,7 +121,7 @@ def _refuse_to_send_elsewhere(server: Server, change: ServerPatch, credential: C
 
 
 def _assign(server: Server, change: ServerPatch) -> None:
-    for name in ("url", "interval_seconds", "owner", "listen", "mode"):
+    for name in ("url", "interval_seconds", "owner", "listen", "mode", "transitive"):
         value = getattr(change, name)
         if not isinstance(value, Unset):
             setattr(server, name, value)

@@ -29,6 +29,7 @@ class ServerSpec:
     owner: str | None = None
     listen: Listen = "auto"
     mode: Mode = "follow"
+    transitive: bool = False
 
 
 class Unset:
@@ -55,6 +56,7 @@ class ServerPatch:
     owner: str | Unset | None = UNSET
     listen: Listen | Unset = UNSET
     mode: Mode | Unset = UNSET
+    transitive: bool | Unset = UNSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,7 @@ async def add_server(session: AsyncSession, spec: ServerSpec, *, interval: int) 
         "eras": None if spec.eras is None else sorted(spec.eras),
         "listen": spec.listen,
         "mode": spec.mode,
+        "transitive": spec.transitive,
         "state": "active",
     }
     while True:
@@ -242,5 +243,5 @@ def id_of(server: Server) -> int:
 
 def described(server: Server) -> dict[str, Any]:
     """What the audit log keeps of a server: no secrets."""
-    names = ("name", "url", "owner", "tags", "interval_seconds", "eras", "listen", "mode", "state")
+    names = ("name", "url", "owner", "tags", "interval_seconds", "eras", "listen", "mode", "transitive", "state")
     return {name: getattr(server, name) for name in names}

@@ -4,7 +4,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, DateTime, ForeignKey, Identity, LargeBinary, Text, func, text
+from sqlalchemy import BigInteger, Boolean, Column, DateTime, ForeignKey, Identity, LargeBinary, Text, func, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field, SQLModel
 
@@ -25,6 +25,9 @@ class Server(SQLModel, table=True):
     eras: list[str] | None = Field(default=None, sa_column=Column(ARRAY(Text)))  # None: every era found
     listen: str = Field(default="auto")  # auto | off
     mode: str = Field(default="follow")  # follow | pinned
+    transitive: bool = Field(  # severity also against the versions between the baseline and now
+        default=False, sa_column=Column(Boolean, nullable=False, server_default=text("false"))
+    )
     state: str = Field(default="active")  # active | paused | deleted
     created_at: datetime | None = Field(
         default=None, sa_column=Column(DateTime(timezone=True), nullable=False, server_default=func.now())

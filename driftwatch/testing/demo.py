@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import SecretStr
 from rich.console import Console
 
+from driftwatch.alerts import delivery_read
 from driftwatch.alerts import read as alerts_read
 from driftwatch.history import read as history_read
 from driftwatch.history.views import ChangeView
@@ -207,7 +208,7 @@ class Demo:
         while time.monotonic() < end:
             async with self.services.db.transaction() as session:
                 alert = await alerts_read.alert_for_changeset(session, change.changeset_id)
-                told = await alerts_read.deliveries_for_alert(session, alert.id) if alert else []
+                told = await delivery_read.deliveries_for_alert(session, alert.id) if alert else []
             if any(delivery.state == "delivered" for delivery in told):
                 inbox = f" → {public}/demo/slack/" if "slack_webhook_url" not in _set(self.services) else ""
                 self.say(f"   Slack message delivered{inbox}", more=True)

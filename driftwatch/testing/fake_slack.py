@@ -1,9 +1,10 @@
-"""A stand-in for Slack's incoming webhooks: it enforces Slack's limits, keeps what arrived, and shows it as a page.
+"""A stand-in for Slack: it enforces Slack's limits, keeps what arrived, and shows it as a page.
 
 Mount ``FakeSlack().app`` in an application, run :func:`serve` in a test, or ``python -m driftwatch.testing.fake_slack``
 on its own. Nothing is sent out; the newest 200 messages stay in memory.
 
     POST /services/…    what an incoming webhook takes; answers ``ok``, ``invalid_blocks``, … as Slack does
+    POST /api/…         what an app's token may do: see driftwatch.testing.slack_api
     GET  /              the inbox as a page
     GET  /inbox.json    {"messages": [...], "refused": [...]}, oldest first
 """
@@ -20,6 +21,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
+from urllib.parse import parse_qsl
 
 import jinja2
 import uvicorn
@@ -31,6 +33,9 @@ from starlette.types import Receive, Scope, Send
 
 from driftwatch.safe_text import safe_text
 from driftwatch.testing import slack_limits
+from driftwatch.testing.slack_api import WebApi
+from driftwatch.testing.slack_buttons import MEI, User, press
+from driftwatch.testing.slack_received import Received, Refused
 
 KEPT_MESSAGES: Final = 200
 KEPT_REFUSALS: Final = 50
@@ -43,47 +48,6 @@ _HEADERS: Final = {
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """A message that Slack would show. ``body`` is the payload; ``ts`` names it as Slack does."""
-
-    ts: str
-    channel: str
-    at: datetime
-    size: int
-    body: Mapping[str, Any]
-
-    @property
-    def delivery_id(self) -> str | None:
-        """The sender's own id, from the message's metadata."""
-        metadata = self.body.get("metadata")
-        payload = metadata.get("event_payload") if isinstance(metadata, dict) else None
-        found = payload.get("delivery_id") if isinstance(payload, dict) else None
-        return None if found is None else str(found)
-
-    def as_json(self) -> dict[str, Any]:
-        """The payload with what Slack knows about it."""
-        return {
-            "text": "",
-            "blocks": [],
-            **self.body,
-            "ts": self.ts,
-            "channel": self.channel,
-            "received_at": self.at.isoformat(),
-            "delivery_id": self.delivery_id,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A message that broke a limit. ``error`` is Slack's word, ``why`` is for people."""
-
-    at: str
-    channel: str
-    error: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +71,7 @@ class FakeSlack:
         self.posts = 0
         self._latency = latency
         self._next: deque[Behaviour] = deque()
+        self._api = WebApi(self.messages, self.refused)
         self._templates = jinja2.Environment(
             loader=jinja2.PackageLoader("driftwatch.testing"), autoescape=True, trim_blocks=True, lstrip_blocks=True
         )
@@ -116,6 +81,7 @@ class FakeSlack:
                 Route("/", self._page),
                 Route("/inbox.json", self._inbox),
                 Route("/services/{path:path}", self._post, methods=["POST"]),
+                Route("/api/{method}", self._call, methods=["POST", "GET"]),
             ]
         )
 
@@ -140,6 +106,41 @@ class FakeSlack:
         sent = dict(headers or {}) | ({} if retry_after is None else {"Retry-After": str(retry_after)})
         kept = keep if keep is not None else (status == 200 and body == "ok" and not cut)
         self._next.extend([Behaviour(status, body, tuple(sent.items()), delay, kept, cut)] * times)
+
+    def replies(self, message: Received) -> list[Received]:
+        """What stands in a message's thread, oldest first."""
+        return [m for m in self.messages if m.channel == message.channel and m.thread == message.ts]
+
+    async def press(
+        self, message: Received, text: str, url: str, secret: str, *, user: User = MEI, age: float = 0.0
+    ) -> tuple[int, str]:
+        """Press a button of a message as ``user``: POST the signed interaction to ``url``; the status and body.
+
+        ``age``: seconds since Slack signed it. Raises KeyError for a button that the message does not have.
+        """
+        return await press(message, message.buttons[text], url, secret, user=user, age=age)
+
+    async def _call(self, request: Request) -> Response:
+        """The web API. It is answered through the same behaviours as webhooks."""
+        self.posts += 1
+        behaviour = self._next.popleft() if self._next else None
+        seconds = behaviour.delay if behaviour else self._latency()
+        await asyncio.sleep(seconds / 2)
+        try:
+            given = await _given(request)
+        except ClientDisconnect:
+            return Response(status_code=499)
+        token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
+        answer: dict[str, Any] = {}
+        if behaviour is None or behaviour.keep:
+            answer = self._api.call(request.path_params["method"], token, given)
+        await asyncio.sleep(seconds / 2)
+        if behaviour is None or (behaviour.keep and behaviour.body == "ok" and not behaviour.cut):
+            return Response(json.dumps(answer), media_type="application/json", headers=_HEADERS)
+        if behaviour.cut:
+            return _CutShort()
+        headers = _HEADERS | dict(behaviour.headers)
+        return Response(behaviour.body, behaviour.status, media_type="application/json", headers=headers)
 
     async def _post(self, request: Request) -> Response:
         self.posts += 1
@@ -187,7 +188,8 @@ class FakeSlack:
         page = self._templates.get_template("inbox.html").render(
             channels={name: sum(m.channel == name for m in self.messages) for name in channels},
             channel=channel,
-            messages=[m for m in reversed(self.messages) if m.channel == channel],
+            messages=[m for m in reversed(self.messages) if m.channel == channel and m.thread is None],
+            replies={m.ts: self.replies(m) for m in self.messages if m.channel == channel},
             refused=list(self.refused),
             mounted=bool(request.scope.get("root_path")),
             limits=slack_limits,
@@ -202,6 +204,16 @@ class _CutShort(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"1000")]})
         await send({"type": "http.response.body", "body": b"o", "more_body": True})
+
+
+async def _given(request: Request) -> dict[str, Any]:
+    """The arguments of a call: a JSON object, a form, or the query."""
+    raw = await _read(request) or b""
+    kind = request.headers.get("content-type", "")
+    if kind.startswith("application/json"):
+        parsed = _parsed(raw)
+        return parsed if isinstance(parsed, dict) else {}
+    return dict(request.query_params) | dict(parse_qsl(raw.decode("utf-8", "replace")))
 
 
 async def _read(request: Request) -> bytes | None:
@@ -236,7 +248,7 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serve(fake: FakeSlack, *, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
-    """Run the fake in this event loop; yields a webhook URL of it."""
+    """Run the fake in this event loop; yields a webhook URL of it (its web API is at ``/api/``)."""
     listener = socket.create_server((host, port))
     config = uvicorn.Config(fake.app, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
     server = _Server(config)

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 import driftwatch
 from driftwatch.errors import DriftwatchError, InputError
-from driftwatch.web import api, badges, health, live, pages
+from driftwatch.web import api, badges, feeds, health, live, pages, slack
 from driftwatch.web.auth import login
 from driftwatch.web.auth.sessions import LoginRequiredError
 from driftwatch.web.headers import ResponseHeaders
@@ -44,6 +44,8 @@ def create_app(services: Services) -> FastAPI:
     app.add_middleware(ResponseHeaders)
     app.include_router(health.router)
     app.include_router(api.router)
+    app.include_router(slack.router)
+    app.include_router(feeds.router)
     app.include_router(login.router)
     app.include_router(pages.router(services))
     app.state.live = live.Live(services.db)
@@ -68,12 +70,17 @@ def create_app(services: Services) -> FastAPI:
 
 
 def _is_api(request: Request) -> bool:
-    return request.url.path.startswith("/api/") or request.url.path in {"/healthz", "/readyz", "/metrics"}
+    return request.url.path.startswith(("/api/", "/slack/", "/feeds/")) or request.url.path in {
+        "/healthz",
+        "/readyz",
+        "/metrics",
+    }
 
 
 def _answer(request: Request, status: int, code: str, detail: str, hint: str | None = None) -> Response:
     if _is_api(request):
-        headers = {"www-authenticate": "Bearer"} if status == 401 else {}
+        scheme = 'Basic realm="driftwatch feeds"' if request.url.path.startswith("/feeds/") else "Bearer"
+        headers = {"www-authenticate": scheme} if status == 401 else {}
         return problem(status, code, detail, hint=hint, headers=headers)
     return render_error(request, status=status, title=TITLES.get(status, "Error"), detail=detail, hint=hint)
 

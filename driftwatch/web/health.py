@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from sqlalchemy.exc import SQLAlchemyError
 
 from driftwatch import telemetry
+from driftwatch.alerts import gauges
 from driftwatch.web.auth.dependencies import services_of
 
 router = APIRouter(tags=["health"])
@@ -26,6 +30,9 @@ async def readyz(request: Request) -> JSONResponse:
 
 
 @router.get("/metrics", include_in_schema=False)
-async def metrics() -> Response:
-    """Prometheus text format."""
+async def metrics(request: Request) -> Response:
+    """Prometheus text format. Without a database the process's own figures are still shown."""
+    with contextlib.suppress(SQLAlchemyError):
+        async with services_of(request).db.transaction() as session:
+            await gauges.refresh(session)
     return Response(generate_latest(telemetry.REGISTRY), media_type=CONTENT_TYPE_LATEST)

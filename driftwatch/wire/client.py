@@ -134,12 +134,12 @@ class WireClient:
         try:
             response = await self._follow(method, address, headers, content)
             try:
-                _refuse_compression(response)
+                refuse_compression(response)
                 yield response
             finally:
                 await response.aclose()
         except httpx2.HTTPError as error:
-            raise _broken(error, address) from error
+            raise unreachable(error, address) from error
 
     async def _follow(
         self, method: str, url: httpx2.URL, headers: Mapping[str, str], content: bytes | None
@@ -157,9 +157,9 @@ class WireClient:
     ) -> httpx2.Response:
         """Send once; once more when a kept connection turned out to be dead before an answer began."""
         try:
-            return await self.http.send(_request(method, url, headers, content), stream=True, auth=None)
+            return await self.http.send(request(method, url, headers, content), stream=True, auth=None)
         except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
-            return await self.http.send(_request(method, url, headers, content), stream=True, auth=None)
+            return await self.http.send(request(method, url, headers, content), stream=True, auth=None)
 
 
 async def read_body(response: httpx2.Response, budget: Budget) -> bytes:
@@ -174,7 +174,8 @@ async def read_body(response: httpx2.Response, budget: Budget) -> bytes:
     return b"".join(chunks)
 
 
-def _request(method: str, url: httpx2.URL, headers: Mapping[str, str], content: bytes | None) -> httpx2.Request:
+def request(method: str, url: httpx2.URL, headers: Mapping[str, str], content: bytes | None) -> httpx2.Request:
+    """A request as it is sent, without a client's defaults. Raises BadTargetError for a header that cannot be sent."""
     # Not AsyncClient.build_request: it would merge the client's cookies and default headers.
     try:
         return httpx2.Request(method, url, headers=headers, content=content, extensions=dict(_NO_TIMEOUTS))
@@ -182,13 +183,15 @@ def _request(method: str, url: httpx2.URL, headers: Mapping[str, str], content: 
         raise BadTargetError("A header of the registration is not plain ASCII.") from None
 
 
-def _refuse_compression(response: httpx2.Response) -> None:
+def refuse_compression(response: httpx2.Response) -> None:
+    """Raises CompressedError: compressed bytes could be a bomb."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity"):
         raise CompressedError("The answer is compressed although identity was asked for.", status=response.status_code)
 
 
-def _broken(error: httpx2.HTTPError, url: httpx2.URL) -> UnreachableError | BadTargetError:
+def unreachable(error: httpx2.HTTPError, url: httpx2.URL) -> UnreachableError | BadTargetError:
+    """What a failed exchange is called, without anything of the URL but its origin."""
     where = shown_origin(url)
     if isinstance(error, httpx2.LocalProtocolError):
         return BadTargetError(f"The request to {where} cannot be sent: a header is malformed.")

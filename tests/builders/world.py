@@ -126,6 +126,14 @@ class World:
             await self._assess(session, change, part, verdict, said)
             return change.id
 
+    def body(self, tool: str, number: int) -> bytes:
+        """The canonical definition of a version."""
+        return f"{tool} {number}".encode("utf-8", "surrogatepass")
+
+    def part_shas(self, body: bytes) -> dict[str, str]:
+        """The digests of its parts, as history stores them."""
+        return {}
+
     async def _tool(self, session: Any, server: Watched, era: str, name: str) -> int:
         if (era, name) not in server.tools:
             tool = Tool(profile_id=server.profiles[era], name=name)
@@ -138,12 +146,14 @@ class World:
         query = select(ToolVersion).where(col(ToolVersion.tool_id) == tool_id, col(ToolVersion.number) == number)
         found = (await session.scalars(query)).one_or_none()
         if found is None:
-            body = f"{tool} {number}".encode("utf-8", "surrogatepass")
+            body = self.body(tool, number)
             sha = hashlib.sha256(body).digest()
             if await session.get(Blob, sha) is None:
                 session.add(Blob(sha256=sha, body=body))
                 await session.flush()
-            found = ToolVersion(tool_id=tool_id, number=number, definition_sha=sha, part_shas={}, semantic_shas={})
+            found = ToolVersion(
+                tool_id=tool_id, number=number, definition_sha=sha, part_shas=self.part_shas(body), semantic_shas={}
+            )
             session.add(found)
             await session.flush()
         version: int = found.id

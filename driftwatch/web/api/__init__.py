@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from driftwatch.web.api import alerts, changes, compare, servers, tools
+from driftwatch.web.api import alerts, changes, channels, compare, quiet, servers, tools
 from driftwatch.web.api.ascii_json import AsciiJSONResponse
 from driftwatch.web.problems import Problem
 
@@ -23,3 +23,5 @@ router.include_router(tools.router)
 router.include_router(changes.router)
 router.include_router(alerts.router)
 router.include_router(compare.router)
+router.include_router(channels.router)
+router.include_router(quiet.router)

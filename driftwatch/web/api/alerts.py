@@ -1,4 +1,4 @@
-"""Alerts: read them, acknowledge, accept."""
+"""Alerts: read them, acknowledge, accept, mute."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 
-from driftwatch.alerts import lifecycle, read
+from driftwatch.alerts import actions, read
+from driftwatch.web.api.acting import by
 from driftwatch.web.api.convert import alert_out
-from driftwatch.web.api.models import AcceptIn, AlertOut, ReasonIn
-from driftwatch.web.auth import store as auth_store
-from driftwatch.web.auth.dependencies import Reader, Transaction, Writer
+from driftwatch.web.api.models import AcceptIn, AlertOut, MuteAlertIn, ReasonIn
+from driftwatch.web.auth.dependencies import Reader, Transaction, Writer, services_of
 
 router = APIRouter(tags=["alerts"])
 
@@ -35,8 +35,7 @@ async def acknowledge(
 ) -> AlertOut:
     """Reminders stop, the alert stays open."""
     reason = body.reason if body else None
-    await lifecycle.acknowledge(session, alert_id, actor=who.actor, reason=reason)
-    await _audit(session, request, who.actor, "acknowledge", alert_id, reason)
+    await actions.acknowledge(session, services_of(request).settings, by(request, who), alert_id, reason=reason)
     return alert_out(await read.load_alert(session, alert_id))
 
 
@@ -49,19 +48,14 @@ async def accept(
     A pinned server demands a reason.
     """
     given = body or AcceptIn()
-    await lifecycle.accept(session, alert_id, actor=who.actor, reason=given.reason, tools=given.tools)
-    await _audit(session, request, who.actor, "accept", alert_id, given.reason)
+    settings = services_of(request).settings
+    await actions.accept(session, settings, by(request, who), alert_id, reason=given.reason, tools=given.tools)
     return alert_out(await read.load_alert(session, alert_id))
 
 
-async def _audit(
-    session: Transaction, request: Request, actor: str, action: str, alert_id: int, reason: str | None
-) -> None:
-    await auth_store.write_audit(
-        session,
-        actor=actor,
-        action=f"alert.{action}",
-        subject=f"alert/{alert_id}",
-        after={"reason": reason},
-        request_id=request.state.request_id,
-    )
+@router.post("/alerts/{alert_id}/mute", summary="Hear no more of what you know, for a while")
+async def mute(alert_id: AlertId, request: Request, who: Writer, session: Transaction, body: MuteAlertIn) -> AlertOut:
+    """No reminder and no repetition until then. A new change ends the mute early."""
+    settings = services_of(request).settings
+    await actions.mute_alert(session, settings, by(request, who), alert_id, until=body.until, reason=body.reason)
+    return alert_out(await read.load_alert(session, alert_id))

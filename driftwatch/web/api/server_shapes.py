@@ -44,6 +44,7 @@ def spec_of(body: ServerIn | ImportIn, imported: ServerSpec | None = None) -> Se
         eras=_eras(body.eras),
         listen=body.listen,
         mode=body.mode,
+        transitive=body.transitive,
         **common,
     )
 
@@ -78,6 +79,7 @@ def server_out(view: ServerView) -> ServerOut:
         eras="auto" if server.eras is None else cast("list[EraName]", list(server.eras)),
         listen=server.listen,
         mode=server.mode,
+        transitive=server.transitive,
         state=server.state,
         headers_set=list(view.header_names),
         created_at=server.created_at,

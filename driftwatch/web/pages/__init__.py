@@ -13,9 +13,33 @@ if TYPE_CHECKING:
 def router(services: Services) -> APIRouter:
     """Every page."""
     # Here, not above: web.auth renders its sign-in pages with this package's templates and is imported by the pages.
-    from driftwatch.web.pages import against, changelog, changes, overview, past, registration, rules, servers, tools
+    from driftwatch.web.pages import (
+        against,
+        changelog,
+        changes,
+        channels,
+        overview,
+        past,
+        quieting,
+        registration,
+        rules,
+        servers,
+        tools,
+    )
 
     pages = APIRouter(include_in_schema=False)
-    for page in (overview, registration, servers, past, tools, against, changes, changelog, rules):
+    for page in (
+        overview,
+        registration,
+        servers,
+        past,
+        tools,
+        against,
+        changes,
+        changelog,
+        rules,
+        channels,
+        quieting,
+    ):
         pages.include_router(page.router(services))
     return pages

@@ -8,16 +8,17 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, Response
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.alerts import lifecycle
+from driftwatch.alerts import actions, delivery_read
 from driftwatch.alerts import read as alerts_read
+from driftwatch.alerts.actions import By
+from driftwatch.alerts.dry_run import dry_run
 from driftwatch.alerts.views import AlertView
 from driftwatch.errors import InputError
 from driftwatch.history import read as history_read
 from driftwatch.history import tool_read
 from driftwatch.history.views import ChangeView
-from driftwatch.web.auth import store as auth_store
-from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor, Visitor
-from driftwatch.web.pages import announced, deploy, exports, lineage, store, story, telling, times, words
+from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
+from driftwatch.web.pages import announced, deploy, exports, lineage, quieting, store, story, telling, times, words
 from driftwatch.web.pages.definitions import Definition
 from driftwatch.web.pages.forms import Id, Text, see_other
 from driftwatch.web.pages.render import render
@@ -40,8 +41,9 @@ def router(services: Services) -> APIRouter:
             server = await store.server_line(session, change.server_id)
             decision = next(iter(await alerts_read.decisions_for_change(session, change_id)), None)
             alert = await alerts_read.alert_for_changeset(session, change.changeset_id)
-            deliveries = await alerts_read.deliveries_for_alert(session, alert.id) if alert else []
-            channels = await alerts_read.channels(session)
+            deliveries = await delivery_read.deliveries_for_alert(session, alert.id) if alert else []
+            channels = await delivery_read.channels(session)
+            planned = (await dry_run(session, services.settings, change_id)).plan
             baseline = (await alerts_read.baselines(session, [change.tool_id])).get(change.tool_id)
         do = story.todo(change, decision.line if decision and decision.outcome == "alert" else None, server.owner)
         proof, url = story.proof(change), f"{services.settings.public_url}/changes/{change.id}"
@@ -67,7 +69,8 @@ def router(services: Services) -> APIRouter:
             markdown=exports.change(change, story.headline(change), proof, do, url),
             rename=story.rename(change, siblings),
             announced=announced.explain(change, now),
-            telling=telling.tell(decision, alert, deliveries, channels, now),
+            telling=telling.tell(decision, alert, deliveries, channels, now, planned),
+            rules=quieting.ignorable(change),
             alert=alert,
             baseline=lineage.accepted(baseline, now),
             same=[other for other in siblings if other.tool == change.tool],
@@ -92,7 +95,7 @@ def router(services: Services) -> APIRouter:
             changes = await history_read.load_changeset(session, changeset_id)
             server = await store.server_line(session, changes[0].server_id)
             alert = await alerts_read.alert_for_changeset(session, changeset_id)
-            deliveries = await alerts_read.deliveries_for_alert(session, alert.id) if alert else []
+            deliveries = await delivery_read.deliveries_for_alert(session, alert.id) if alert else []
         return render(
             request,
             "changeset.html",
@@ -115,8 +118,8 @@ def router(services: Services) -> APIRouter:
     @pages.post("/alerts/{alert_id:int}/acknowledge")
     async def acknowledge(request: Request, visitor: FormVisitor, alert_id: Id, reason: Text = "") -> Response:
         async with services.db.transaction() as session:
-            await lifecycle.acknowledge(session, alert_id, actor=visitor.caller.actor, reason=reason.strip() or None)
-            await _audit(session, request, visitor, "acknowledge", alert_id, reason)
+            by = By(visitor.caller.actor, request.state.request_id)
+            await actions.acknowledge(session, services.settings, by, alert_id, reason=reason)
             alert = await alerts_read.load_alert(session, alert_id)
         return _back(request, alert, "acknowledged")
 
@@ -133,10 +136,8 @@ def router(services: Services) -> APIRouter:
         if chosen and not tool:
             raise InputError("no tool is ticked", hint="go back and tick the tools whose new contract you accept")
         async with services.db.transaction() as session:
-            await lifecycle.accept(
-                session, alert_id, actor=visitor.caller.actor, reason=reason.strip() or None, tools=tool
-            )
-            await _audit(session, request, visitor, "accept", alert_id, reason)
+            by = By(visitor.caller.actor, request.state.request_id)
+            await actions.accept(session, services.settings, by, alert_id, reason=reason, tools=tool)
             alert = await alerts_read.load_alert(session, alert_id)
         return _back(request, alert, "accepted")
 
@@ -166,16 +167,3 @@ def _subject(alert: AlertView) -> str:
 
 def _back(request: Request, alert: AlertView, done: str) -> Response:
     return see_other(f"{_subject(alert)}?done={done}")
-
-
-async def _audit(
-    session: AsyncSession, request: Request, visitor: Visitor, action: str, alert_id: int, reason: str
-) -> None:
-    await auth_store.write_audit(
-        session,
-        actor=visitor.caller.actor,
-        action=f"alert.{action}",
-        subject=f"alert/{alert_id}",
-        after={"reason": reason.strip() or None},
-        request_id=request.state.request_id,
-    )

@@ -35,6 +35,10 @@ FLASHES: Final = {
     "resumed": "Resumed. The next poll runs at once.",
     "deleted": "The server is no longer watched. Its history stays until it is purged.",
     "saved": "Saved.",
+    "tested": "A test message is on its way; reload for what the channel answered.",
+    "again": "It is sent again.",
+    "muted": "Muted. A new change ends it early.",
+    "ignored": "Ignored from now on. History keeps everything.",
     "acknowledged": "Acknowledged. The alert stays open until it is accepted or settles.",
     "accepted": "Accepted. This is the baseline now.",
 }

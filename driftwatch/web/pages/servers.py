@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
+from driftwatch.alerts import delivery_read
 from driftwatch.alerts import read as alerts_read
 from driftwatch.errors import InputError
 from driftwatch.history import read as history_read
@@ -56,7 +57,7 @@ def router(services: Services) -> APIRouter:
             baselines = await alerts_read.baselines(session, [tool.id for tool in tools])
             changes = await history_read.load_changes(session, server_id=server_id, limit=RECENT)
             alerts = await alerts_read.server_alerts(session, server_id, limit=20)
-            deliveries = await alerts_read.deliveries_for_server(session, server_id)
+            deliveries = await delivery_read.deliveries_for_server(session, server_id)
             polls = await store.polls(session, server_id)
             events = await store.poll_events(session, server_id)
             heard = await evidence_store.evidence(session, server_id, now - evidence_line.RANGES[chosen][1])

@@ -30,6 +30,12 @@ async def now(session: AsyncSession) -> datetime:
     return moment
 
 
+async def server_names(session: AsyncSession) -> dict[int, str]:
+    """The name of every server by its id."""
+    rows = await session.exec(select(Server.id, Server.name).where(Server.state != "deleted"))
+    return {found: name for found, name in rows.all() if found is not None}
+
+
 async def server_line(session: AsyncSession, server_id: int) -> ServerLine:
     """One server. Raises NotFoundError, for a deleted one too."""
     row = (await session.exec(select(Server).where(Server.id == server_id, Server.state != "deleted"))).one_or_none()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from builders.world import Watched, World
 
-from driftwatch.alerts import blindness, lifecycle, outbox, read
+from driftwatch.alerts import blindness, delivery_read, lifecycle, outbox
 from driftwatch.testing.fake_slack import FakeSlack
 
 
@@ -49,7 +49,7 @@ async def test_blindness_is_told_once_and_resolved_once(world: World, fake: Fake
     assert "Watching again · billing" in str(second.body)
     assert "It was unauthorized since" in str(second.body)
     async with world.db.transaction() as session:
-        told = await read.deliveries_for_alert(session, alert)
+        told = await delivery_read.deliveries_for_alert(session, alert)
     assert [d.event for d in told] == ["not-watching", "watching-again"]
 
 
@@ -62,7 +62,7 @@ async def test_several_are_one_message_and_each_alert_knows_it(world: World) -> 
     assert delivery.payload["title"] == "◌ Not watching · 3 servers"
     async with world.db.transaction() as session:
         for alert in alerts:
-            assert [d.id for d in await read.deliveries_for_alert(session, alert)] == [delivery.id]
+            assert [d.id for d in await delivery_read.deliveries_for_alert(session, alert)] == [delivery.id]
     await recover(world)
     assert len(await run(world)) == 3
     assert [m.payload["title"] for m in await world.outbox()][1:] == ["✓ Watching again · 3 servers"]
@@ -116,6 +116,6 @@ async def test_it_can_be_acknowledged_and_still_resolves(world: World) -> None:
     await fail(world, await world.server())
     (alert,) = await run(world)
     async with world.db.transaction() as session:
-        await lifecycle.acknowledge(session, alert, actor="mei", reason="renewing")
+        await lifecycle.acknowledge(session, world.services.settings, alert, actor="mei", reason="renewing")
     await recover(world)
     assert await run(world) == [alert]

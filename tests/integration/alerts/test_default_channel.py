@@ -6,7 +6,7 @@ from builders.world import Services
 from cryptography.fernet import Fernet
 from pydantic import SecretStr
 
-from driftwatch.alerts import read
+from driftwatch.alerts import delivery_read
 from driftwatch.alerts.default_channel import UNSET, ensure_default_channel
 from driftwatch.servers.secrets import SecretBox
 
@@ -72,6 +72,6 @@ async def test_a_new_key_seals_the_url_again(services: Services) -> None:
 async def test_one_channel_is_listed_without_its_secret(services: Services) -> None:
     await ensure(with_url(services, URL))
     async with services.db.transaction() as session:
-        (channel,) = await read.channels(session)
+        (channel,) = await delivery_read.channels(session)
     assert (channel.name, channel.kind, channel.state, channel.waiting) == ("slack", "slack-webhook", "enabled", 0)
     assert "s3cret" not in repr(channel)

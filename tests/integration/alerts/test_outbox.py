@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 import pytest
+from builders.notices import notice
 from builders.world import Services, World
 
-from driftwatch.alerts import outbox, outbox_store, read
-from driftwatch.alerts.channels.answer import Answer
-from driftwatch.alerts.channels.slack.webhook import KIND
+from driftwatch.alerts import channel_store, delivery_read, outbox, outbox_store
+from driftwatch.alerts.channels.answer import Answer, Sending
+from driftwatch.alerts.dispatch import dispatch
 from driftwatch.alerts.message import Link, Message, Paragraph
+from driftwatch.alerts.notice import SLACK_WEBHOOK
 from driftwatch.testing.fake_slack import FakeSlack
 
 SOON = "UPDATE outbox SET next_try_at = now() - interval '1 s' WHERE state = 'queued'"
@@ -26,19 +28,12 @@ def message(text: str = "hello") -> Message:
 async def put(services: Services, *texts: str, ordering: str | None = None) -> None:
     async with services.db.transaction() as session:
         for text in texts:
-            await outbox_store.enqueue(
-                session,
-                message(text),
-                group=str(uuid4()),
-                event="test",
-                alert_id=None,
-                ordering=ordering or text,
-            )
+            await dispatch(session, notice(message(text), group=str(uuid4()), ordering=ordering or text))
 
 
 async def add_channel(services: Services, name: str, url: str) -> None:
     async with services.db.transaction() as session:
-        await outbox_store.add_channel(session, name, KIND, services.secrets.seal(url.encode())[0])
+        await channel_store.add_channel(session, name, SLACK_WEBHOOK, services.secrets.seal(url.encode())[0])
 
 
 async def states(world: World) -> list[str]:
@@ -51,7 +46,7 @@ async def test_a_delivery_is_made_and_recorded(world: World, fake: FakeSlack) ->
     assert await outbox.deliver_due(world.services) == 1
     assert await outbox.deliver_due(world.services) == 0
     async with world.db.transaction() as session:
-        (told,) = await read.deliveries_for_alert(session, alert)
+        (told,) = await delivery_read.deliveries_for_alert(session, alert)
     assert (told.state, told.tries, told.delivered_at is None, told.event) == ("delivered", 1, False, "drift.opened")
     (attempt,) = told.attempts
     assert (attempt.outcome, attempt.status, attempt.body, attempt.error) == ("delivered", 200, "ok", None)
@@ -64,7 +59,7 @@ async def test_a_delivery_is_made_and_recorded(world: World, fake: FakeSlack) ->
 async def test_the_same_event_is_put_in_once(world: World) -> None:
     async with world.db.transaction() as session:
         for _ in range(2):
-            await outbox_store.enqueue(session, message(), group="event-1", event="test", alert_id=None, ordering="1")
+            await dispatch(session, notice(message(), group="event-1", ordering="1"))
     assert len(await world.outbox()) == 1
 
 
@@ -161,7 +156,7 @@ async def test_a_dead_channel_is_disabled_and_loses_nothing(
     fake.answer_next(status=status, body=body, headers={"Location": "http://127.0.0.1:9/"})
     await outbox.deliver_due(world.services)
     async with world.db.transaction() as session:
-        (channel,) = await read.channels(session)
+        (channel,) = await delivery_read.channels(session)
     assert (channel.state, channel.disabled_reason, channel.waiting) == ("disabled", reason, 2)
     assert fake.posts == 1
     await put(world.services, "c")
@@ -187,7 +182,7 @@ async def test_a_key_that_is_gone_disables_the_channel(world: World, fake: FakeS
     await world.sql("UPDATE channel SET config = 'forged'")
     await outbox.deliver_due(world.services)
     async with world.db.transaction() as session:
-        (channel,) = await read.channels(session)
+        (channel,) = await delivery_read.channels(session)
     assert (channel.state, channel.disabled_reason) == ("disabled", "cannot-open-secret")
     assert fake.posts == 0
 
@@ -209,9 +204,9 @@ class Slow:
     def __init__(self) -> None:
         self.sent: list[tuple[float, str]] = []
 
-    async def send(self, config: bytes, message: Message, *, delivery_id: str, form: str) -> Answer:
+    async def send(self, config: bytes, sending: Sending) -> Answer:
         await asyncio.sleep(3 if b"slow" in config else 0)
-        self.sent.append((time.monotonic(), message.title))
+        self.sent.append((time.monotonic(), sending.message.title))
         return Answer("delivered", status=200, body="ok")
 
     async def close(self) -> None:
@@ -223,7 +218,7 @@ async def test_a_slow_channel_delays_no_other(services: Services) -> None:
     await add_channel(services, "quick", "https://quick")
     transport = Slow()
     await put(services, *(f"{n}" for n in range(30)))
-    worker = outbox.Deliverer(services, {KIND: transport})
+    worker = outbox.Deliverer(services, {SLACK_WEBHOOK: transport})
     began = time.monotonic()
     while len(transport.sent) < 30:
         await worker.start()
@@ -235,11 +230,11 @@ async def test_a_slow_channel_delays_no_other(services: Services) -> None:
 
 async def test_a_fault_of_ours_blocks_nothing(world: World) -> None:
     class Broken(Slow):
-        async def send(self, config: bytes, message: Message, *, delivery_id: str, form: str) -> Answer:
+        async def send(self, config: bytes, sending: Sending) -> Answer:
             raise ZeroDivisionError
 
     await put(world.services, "a")
-    await outbox.deliver_due(world.services, transports={KIND: Broken()})
+    await outbox.deliver_due(world.services, transports={SLACK_WEBHOOK: Broken()})
     assert await states(world) == ["dead"]
 
 
@@ -309,7 +304,7 @@ def test_backoff_doubles_to_a_quarter_of_an_hour() -> None:
 
 async def _channels(services: Services) -> bool:
     async with services.db.transaction() as session:
-        return bool(await read.channels(session))
+        return bool(await delivery_read.channels(session))
 
 
 async def _arrived(fake: FakeSlack, count: int) -> bool:

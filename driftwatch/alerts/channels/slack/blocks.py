@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from driftwatch.alerts.channels.answer import Form
-from driftwatch.alerts.message import Link, Message, Paragraph
+from driftwatch.alerts.message import Button, Link, Message, Paragraph
 from driftwatch.safe_text import safe_text
 
 MAX_BLOCKS: Final = 50
@@ -22,13 +22,17 @@ MAX_MESSAGE: Final = 13_000
 #: how long one paragraph may be: the first value with which the whole message fits is taken
 _PARAGRAPH_LIMITS: Final = (2900, 1000, 400, 120)
 _FALLBACK: Final = 300
+_MAX_BUTTON: Final = 75
 _ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 Block = dict[str, Any]
 
 
-def render(message: Message, *, delivery_id: str, form: Form = "full") -> dict[str, Any]:
-    """The body of a webhook POST. ``minimal`` has no blocks: what is sent when Slack refused the full one."""
+def render(message: Message, *, delivery_id: str, form: Form = "full", buttons: bool = False) -> dict[str, Any]:
+    """The body of a message. ``minimal`` has no blocks: what is sent when Slack refused the full one.
+
+    ``buttons``: the channel takes presses (an app does, an incoming webhook does not).
+    """
     body: dict[str, Any] = {
         "text": _fallback(message, with_links=form == "minimal"),
         "unfurl_links": False,
@@ -36,19 +40,20 @@ def render(message: Message, *, delivery_id: str, form: Form = "full") -> dict[s
         "metadata": {"event_type": "driftwatch_delivery", "event_payload": {"delivery_id": delivery_id}},
     }
     if form == "full":
-        body["blocks"] = blocks(message)
+        body["blocks"] = blocks(message, buttons=buttons)
     return body
 
 
-def blocks(message: Message) -> list[Block]:
+def blocks(message: Message, *, buttons: bool = False) -> list[Block]:
     """The blocks of a message within Slack's limits; what does not fit becomes "+N more" above the links."""
+    ending = [*_links(message.links), *(_buttons(message.buttons) if buttons else [])]
     for limit in _PARAGRAPH_LIMITS:
         built = [_paragraph(p, limit) for p in message.paragraphs if p.text]
-        whole = [_header(message.title), *built, *_links(message.links)]
+        whole = [_header(message.title), *built, *ending]
         if fits(whole):
             return whole
-    room = MAX_BLOCKS - 1 - len(message.links) - 1
-    return _shortened(message, [_paragraph(p, _PARAGRAPH_LIMITS[-1]) for p in message.paragraphs if p.text], room)
+    shortest = [_paragraph(p, _PARAGRAPH_LIMITS[-1]) for p in message.paragraphs if p.text]
+    return _shortened(message.title, shortest, ending)
 
 
 def fits(built: Sequence[Block]) -> bool:
@@ -56,13 +61,14 @@ def fits(built: Sequence[Block]) -> bool:
     return len(built) <= MAX_BLOCKS and len(json.dumps(built, ensure_ascii=False)) <= MAX_MESSAGE
 
 
-def _shortened(message: Message, built: list[Block], room: int) -> list[Block]:
+def _shortened(title: str, built: list[Block], ending: list[Block]) -> list[Block]:
+    room = MAX_BLOCKS - 1 - len(ending) - 1
     for kept in range(min(room, len(built)), -1, -1):
         more = _plain_context(f"+{len(built) - kept} more on the page")
-        whole = [_header(message.title), *built[:kept], more, *_links(message.links)]
+        whole = [_header(title), *built[:kept], more, *ending]
         if fits(whole):
             return whole
-    return [_header(message.title)]
+    return [_header(title)]
 
 
 def _header(title: str) -> Block:
@@ -107,6 +113,15 @@ def _links(links: Sequence[Link]) -> list[Block]:
         _rich({"type": "rich_text_section", "elements": [{"type": "link", "url": link.url, "text": link.text}]})
         for link in links
     ]
+
+
+def _buttons(buttons: Sequence[Button]) -> list[Block]:
+    elements: list[Block] = []
+    for button in buttons:
+        text = {"type": "plain_text", "text": clamp(safe_text(button.text, keep_newlines=False), _MAX_BUTTON)}
+        element: Block = {"type": "button", "action_id": button.action, "text": text, "value": button.value}
+        elements.append(element | ({"url": button.url} if button.url else {}))
+    return [{"type": "actions", "elements": elements}] if elements else []
 
 
 def _fallback(message: Message, *, with_links: bool) -> str:

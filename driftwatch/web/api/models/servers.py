@@ -52,6 +52,9 @@ class ServerIn(Strict):
         default="follow",
         description="follow: compatible changes are accepted by themselves; pinned: only people accept.",
     )
+    transitive: bool = Field(
+        default=False, description="Severity also against the versions between the baseline and now, at most 20."
+    )
 
 
 class ServerPatch(Strict):
@@ -68,6 +71,7 @@ class ServerPatch(Strict):
     owner: str | None = Field(default=None, max_length=200)
     listen: Literal["auto", "off"] | None = None
     mode: Literal["follow", "pinned"] | None = None
+    transitive: bool | None = None
 
 
 class ProfileOut(BaseModel):
@@ -98,6 +102,7 @@ class ServerOut(BaseModel):
     eras: Literal["auto"] | list[EraName]
     listen: str
     mode: str
+    transitive: bool
     state: str = Field(examples=["active"])
     headers_set: list[str]
     profiles: list[ProfileOut]

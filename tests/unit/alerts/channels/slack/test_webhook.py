@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from driftwatch.alerts.channels.answer import Sending
+from driftwatch.alerts.channels.slack.session import SlackSession
 from driftwatch.alerts.channels.slack.webhook import SlackWebhooks
 from driftwatch.alerts.message import Link, Message, Paragraph
 from driftwatch.errors import InputError
@@ -24,7 +26,7 @@ async def transport(
     *hosts: str, resolve: Callable[[str, int], Awaitable[list[str]]] | None = None, timeout: float = 5
 ) -> AsyncIterator[SlackWebhooks]:
     settings = Settings(slack_allow_hosts=hosts)
-    slack = SlackWebhooks(settings, timeout=timeout, **({"resolve": resolve} if resolve else {}))
+    slack = SlackWebhooks(SlackSession(settings, timeout=timeout, **({"resolve": resolve} if resolve else {})))
     yield slack
     await slack.close()
 
@@ -46,9 +48,9 @@ async def raw(answer: bytes) -> AsyncIterator[str]:
 async def test_a_message_arrives() -> None:
     fake = FakeSlack()
     async with serve(fake) as url, transport("127.0.0.1") as slack:
-        answer = await slack.send(url.encode(), MESSAGE, delivery_id="dlv_1", form="full")
+        answer = await slack.send(url.encode(), Sending(MESSAGE, "dlv_1", form="full"))
         assert (answer.outcome, answer.status, answer.body) == ("delivered", 200, "ok")
-        again = await slack.send(url.encode(), MESSAGE, delivery_id="dlv_1", form="minimal")
+        again = await slack.send(url.encode(), Sending(MESSAGE, "dlv_1", form="minimal"))
         assert again.outcome == "delivered"
     assert [m.delivery_id for m in fake.messages] == ["dlv_1", "dlv_1"]
     assert ["blocks" in m.body for m in fake.messages] == [True, False]
@@ -74,7 +76,7 @@ async def test_answers_that_are_not_ok(behaviour: dict[str, object], outcome: st
     fake = FakeSlack()
     fake.answer_next(**behaviour)  # type: ignore[arg-type]  # one dict for differently typed arguments
     async with serve(fake) as url, transport("127.0.0.1", timeout=1.0) as slack:
-        answer = await slack.send(url.encode(), MESSAGE, delivery_id="d", form="full")
+        answer = await slack.send(url.encode(), Sending(MESSAGE, "d", form="full"))
         await asyncio.sleep(1.2 if behaviour.get("delay") else 0)
     assert (answer.outcome, answer.error) == (outcome, error)
     assert answer.retry_after == behaviour.get("retry_after")
@@ -84,14 +86,14 @@ async def test_answers_that_are_not_ok(behaviour: dict[str, object], outcome: st
 @pytest.mark.parametrize("answer", [b"", b"garbage\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nok"])
 async def test_sockets_that_close(answer: bytes) -> None:
     async with raw(answer) as url, transport("127.0.0.1") as slack:
-        read = await slack.send(url.encode(), MESSAGE, delivery_id="d", form="full")
+        read = await slack.send(url.encode(), Sending(MESSAGE, "d", form="full"))
     assert read.outcome == "transient"
     assert read.error
 
 
 async def test_nobody_listens() -> None:
     async with transport("127.0.0.1") as slack:
-        answer = await slack.send(b"http://127.0.0.1:1024/services/x", MESSAGE, delivery_id="d", form="full")
+        answer = await slack.send(b"http://127.0.0.1:1024/services/x", Sending(MESSAGE, "d", form="full"))
     assert (answer.outcome, answer.error) == ("transient", "unreachable")
 
 
@@ -114,21 +116,21 @@ async def test_nobody_listens() -> None:
 async def test_messages_go_to_slack_only(url: str) -> None:
     async with transport() as slack:
         with pytest.raises(InputError):
-            slack.check(url)
-        answer = await slack.send(url.encode(), MESSAGE, delivery_id="d", form="full")
+            slack._session.check(url)
+        answer = await slack.send(url.encode(), Sending(MESSAGE, "d", form="full"))
     assert (answer.outcome, answer.error) == ("channel-permanent", "blocked-host")
 
 
 async def test_slack_itself_and_listed_hosts_are_fine() -> None:
     async with transport("Chat.Example") as slack:
-        slack.check(SECRET)
-        slack.check("http://chat.example:8065/hooks/x")
+        slack._session.check(SECRET)
+        slack._session.check("http://chat.example:8065/hooks/x")
 
 
 async def test_metadata_stays_closed_even_when_listed() -> None:
     async with transport("169.254.169.254") as slack:
         with pytest.raises(InputError):
-            slack.check("http://169.254.169.254/latest")
+            slack._session.check("http://169.254.169.254/latest")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +142,7 @@ async def test_slacks_name_that_leads_inside_is_not_followed(addresses: list[str
         return addresses
 
     async with transport(resolve=resolve) as slack:
-        answer = await slack.send(SECRET.encode(), MESSAGE, delivery_id="d", form="full")
+        answer = await slack.send(SECRET.encode(), Sending(MESSAGE, "d", form="full"))
     assert (answer.outcome, answer.error) == ("transient", "blocked-address")
 
 
@@ -149,7 +151,7 @@ async def test_a_proxy_from_the_environment_is_not_used(monkeypatch: pytest.Monk
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     async with serve(fake) as url, transport("127.0.0.1") as slack:
-        assert (await slack.send(url.encode(), MESSAGE, delivery_id="d", form="full")).outcome == "delivered"
+        assert (await slack.send(url.encode(), Sending(MESSAGE, "d", form="full"))).outcome == "delivered"
 
 
 async def test_the_webhooks_url_is_never_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -157,7 +159,7 @@ async def test_the_webhooks_url_is_never_logged(caplog: pytest.LogCaptureFixture
     with caplog.at_level(logging.DEBUG):
         async with serve(fake) as url, transport("127.0.0.1") as slack:
             secret = url.replace("/test", "/s3cret")
-            await slack.send(secret.encode(), MESSAGE, delivery_id="d", form="full")
-            failed = await slack.send(b"http://127.0.0.1:1024/s3cret", MESSAGE, delivery_id="d", form="full")
+            await slack.send(secret.encode(), Sending(MESSAGE, "d", form="full"))
+            failed = await slack.send(b"http://127.0.0.1:1024/s3cret", Sending(MESSAGE, "d", form="full"))
     assert "s3cret" not in caplog.text
     assert "s3cret" not in str(failed)

@@ -1,0 +1,1 @@
+"""Signed events to any HTTP receiver: https://www.standardwebhooks.com."""

@@ -1,0 +1,284 @@
+"""Who is told, where, and what people asked not to hear."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, Field
+
+from driftwatch.web.api.models.base import Strict
+
+ChannelKind = Literal["slack-webhook", "slack-app", "webhook"]
+Outcome = Literal["alert", "summary", "history"]
+Severity = Literal["critical", "warning", "notice"]
+Name: Any = Field(min_length=1, max_length=100)
+Words: Any = Field(default=None, max_length=2000)
+Wanted: Any = Field(default_factory=list, max_length=100)
+
+
+class MatchIn(Strict):
+    """What an alert must be like; an empty list asks nothing. `servers` and `tools` are globs such as `orders-*`."""
+
+    kinds: list[str] = Wanted
+    severities: list[str] = Wanted
+    servers: list[str] = Wanted
+    tags: list[str] = Wanted
+    owners: list[str] = Wanted
+    tools: list[str] = Wanted
+    verdicts: list[str] = Wanted
+    announcements: list[str] = Wanted
+    reasons: list[str] = Wanted
+    directions: list[str] = Wanted
+    via: list[str] = Wanted
+    changes: list[str] = Wanted
+    events: list[str] = Wanted
+
+
+class ChannelConfigIn(Strict):
+    """Write-only. slack-webhook: `url`; slack-app: `token` and `conversation`; webhook: `url`, and `secret` or none."""
+
+    url: str | None = Field(default=None, max_length=2000)
+    token: str | None = Field(default=None, max_length=400)
+    conversation: str | None = Field(default=None, max_length=100)
+    secret: str | None = Field(default=None, max_length=200)
+
+
+class ChannelIn(Strict):
+    """A new channel."""
+
+    name: str = Name
+    kind: ChannelKind
+    config: ChannelConfigIn
+    accepts: MatchIn | None = Field(default=None, description="What it wants to hear; nothing: everything.")
+
+
+class ChannelPatch(Strict):
+    """What to change; what is left out stays."""
+
+    name: str | None = Field(default=None, min_length=1, max_length=100)
+    config: ChannelConfigIn | None = None
+    accepts: MatchIn | None = None
+    enabled: bool | None = None
+
+
+class ChannelOut(BaseModel):
+    """A channel without its secrets."""
+
+    id: int
+    name: str
+    kind: str
+    state: str
+    disabled_reason: str | None
+    accepts: dict[str, Any]
+    waiting: int
+    oldest_waiting_at: datetime | None
+    config_set: bool = True
+
+
+class ChannelAdded(BaseModel):
+    """A new channel. `secret` is shown this once: the receiver of a webhook needs it to check signatures."""
+
+    channel: ChannelOut
+    secret: str | None
+
+
+class SecretOut(BaseModel):
+    """A new signing secret, shown this once. The old one signs too for a day."""
+
+    secret: str
+
+
+class AttemptOut(BaseModel):
+    """One attempt and what the channel answered. `body` may hold text from outside."""
+
+    at: datetime
+    outcome: str
+    status: int | None
+    error: str | None
+    body: str | None
+    duration_ms: float | None
+
+
+class DeliveryOut(BaseModel):
+    """One call to one channel. `state`: queued, leased, delivered, dead. `route`: why it goes to this channel."""
+
+    id: int
+    event: str
+    action: str
+    state: str
+    form: str
+    alert_id: int | None
+    route: str | None
+    tries: int
+    created_at: datetime
+    next_try_at: datetime | None
+    delivered_at: datetime | None
+    attempts: list[AttemptOut]
+
+
+class RouteIn(Strict):
+    """A route. The first that matches decides; one that `goes_on` adds its channels to those of the next match."""
+
+    name: str = Name
+    match: MatchIn = Field(default_factory=MatchIn)
+    channels: list[int] = Field(max_length=100)
+    goes_on: bool = False
+
+
+class RoutePatch(Strict):
+    """What to change; what is left out stays."""
+
+    match: MatchIn | None = None
+    channels: list[int] | None = Field(default=None, max_length=100)
+    goes_on: bool | None = None
+
+
+class RouteOut(BaseModel):
+    """A stored route."""
+
+    id: int
+    name: str
+    match: dict[str, Any]
+    channels: list[int]
+    goes_on: bool
+
+
+class MuteAlertIn(Strict):
+    """Until when, at most 90 days."""
+
+    until: AwareDatetime
+    reason: str | None = Words
+
+
+class MuteIn(MuteAlertIn):
+    """A mute of a server, or of one of its tools by name."""
+
+    server_id: int = Field(ge=1)
+    tool: str | None = Field(default=None, max_length=1000)
+
+
+class MuteOut(BaseModel):
+    """A mute. It covers the alert, else the tool, else the server."""
+
+    id: int
+    server_id: int
+    alert_id: int | None
+    tool: str | None
+    until: datetime
+    reason: str | None
+    created_by: str
+    created_at: datetime
+    ended_at: datetime | None
+    ended_by: str | None
+
+
+class IgnoreIn(Strict):
+    """What is left out is open; at least one of server, tool, rule and pointer is given."""
+
+    server_id: int | None = Field(default=None, ge=1)
+    tool: str | None = Field(default=None, max_length=1000)
+    rule: str | None = Field(default=None, max_length=100)
+    pointer: str | None = Field(default=None, max_length=2000, description="Everything below it is ignored too.")
+    reason: str = Field(min_length=1, max_length=2000)
+    expires_at: AwareDatetime | None = None
+
+
+class IgnoreOut(BaseModel):
+    """An ignore rule."""
+
+    id: int
+    server_id: int | None
+    tool: str | None
+    rule: str | None
+    pointer: str | None
+    reason: str
+    expires_at: datetime | None
+    created_by: str
+    created_at: datetime
+    ended_at: datetime | None
+    ended_by: str | None
+
+
+class MaintenanceIn(Strict):
+    """For a server, a tag, or everything (neither)."""
+
+    server_id: int | None = Field(default=None, ge=1)
+    tag: str | None = Field(default=None, min_length=1, max_length=100)
+    starts_at: AwareDatetime
+    ends_at: AwareDatetime
+    reason: str | None = Words
+
+
+class MaintenanceOut(BaseModel):
+    """A maintenance window."""
+
+    id: int
+    server_id: int | None
+    tag: str | None
+    starts_at: datetime
+    ends_at: datetime
+    reason: str | None
+    created_by: str
+    created_at: datetime
+
+
+class LineIn(Strict):
+    """A line of the policy with another outcome, for a server, a tag, or everything (neither)."""
+
+    line: str = Field(max_length=100)
+    outcome: Outcome
+    severity: Severity | None = None
+    server_id: int | None = Field(default=None, ge=1)
+    tag: str | None = Field(default=None, min_length=1, max_length=100)
+
+
+class LineOut(BaseModel):
+    """A line as it holds."""
+
+    line: str
+    words: str
+    outcome: str
+    severity: str | None
+
+
+class LineChangeOut(BaseModel):
+    """A change of the policy."""
+
+    id: int
+    line: str
+    outcome: str
+    severity: str | None
+    server_id: int | None
+    tag: str | None
+    created_by: str
+
+
+class PolicyOut(BaseModel):
+    """The lines in the order in which they are asked, and what people changed."""
+
+    lines: list[LineOut]
+    changes: list[LineChangeOut]
+
+
+class DestinationOut(BaseModel):
+    """A channel and whether it is told."""
+
+    channel_id: int
+    channel: str
+    told: bool
+    why: str
+
+
+class DryRunOut(BaseModel):
+    """What a change would send now. `held`: why the message would wait: maintenance, rate, muted."""
+
+    change_id: int
+    outcome: str | None
+    line: str | None
+    severity: str | None
+    path: list[dict[str, Any]]
+    held: str | None
+    routes: list[dict[str, Any]]
+    destinations: list[DestinationOut]
+    message: dict[str, Any] | None
