@@ -23,7 +23,16 @@ from driftwatch.wire.errors import BadResultError, NotMcpError, PollTimeoutError
 from driftwatch.wire.facts import Era, EraFacts, Session, Target, Transport
 from driftwatch.wire.sse import EventParser
 from driftwatch.wire.statuses import speaks_for_itself
-from driftwatch.wire.stream_events import Acknowledged, Ended, Heard, Limited, Notified, StreamEvent, Undeliverable
+from driftwatch.wire.stream_events import (
+    Acknowledged,
+    Ended,
+    Heard,
+    Limited,
+    Notified,
+    StreamEvent,
+    Undeliverable,
+    UndeliverableReason,
+)
 from driftwatch.wire.walk import STARTUP_NOISE
 
 LISTEN: Final = "subscriptions/listen"
@@ -127,21 +136,17 @@ def _refusal(client: WireClient, failure: messages.RpcFailure, status: int | Non
 
 
 async def _legacy(client: WireClient, target: Target, session: Session | None) -> AsyncGenerator[StreamEvent, None]:
-    if session is None or session.id is None:
-        # Some stateless servers accept the GET and hold a stream on which nothing can ever arrive.
-        yield Undeliverable(client.clock.now(), "no-session")
-        return
     headers = {**legacy_headers(target, session), "accept": "text/event-stream"}
     del headers["content-type"]
     async with AsyncExitStack() as stack:
         async with _ack_deadline():
             response = await stack.enter_async_context(client.open("GET", target.url, headers))
-            refused = response.status_code == 405
-            if response.status_code >= 300 and not refused:
+            cannot = _cannot(response.status_code, session)
+            if response.status_code >= 300 and cannot is None:
                 raise streamable.http_error(client, response, await streamable.short_body(response))
         now = client.clock.now()
-        if refused:
-            yield Undeliverable(now, "get-405")
+        if cannot is not None:
+            yield Undeliverable(now, cannot)
             return
         if streamable.media_type(response) != "text/event-stream":
             raise NotMcpError("A GET is not answered by an event stream.", status=response.status_code)
@@ -149,6 +154,15 @@ async def _legacy(client: WireClient, target: Target, session: Session | None) -
         async with aclosing(_pieces(client, response, client.budget())) as pieces:
             async for event in _follow(client, pieces):
                 yield event
+
+
+def _cannot(status: int, session: Session | None) -> UndeliverableReason | None:
+    """Why nothing could ever arrive on the answer to a GET; None: it could, or the answer does not say."""
+    if status == 405:
+        return "get-405"
+    # Some servers without sessions hold a stream on which nothing can arrive: it belongs to nobody.
+    known = session is not None and session.id is not None
+    return None if known or speaks_for_itself(status) else "no-session"
 
 
 async def _http_sse(client: WireClient, target: Target) -> AsyncGenerator[StreamEvent, None]:

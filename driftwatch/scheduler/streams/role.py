@@ -23,6 +23,8 @@ log = structlog.get_logger(__name__)
 
 #: how often shares and wishes are looked at; a killed listener's streams are taken over this soon after its connection
 LOOK_SECONDS: Final = 1.0
+#: how far we listened is written in time for the judge's patience, but not more often than this
+SHORTEST_FLUSH: Final = 0.25
 #: the last words of a role that is stopped
 GOODBYE_SECONDS: Final = 3.0
 
@@ -34,7 +36,9 @@ async def run_listener(services: Services) -> None:
         connected(services.db.url, name=f"{APPLICATION}-ears") as ears,
     ):
         shares = Shares(owner)
-        journal = Journal(shares, coverage_seconds=services.settings.announcement_grace_seconds / 3)
+        journal = Journal(
+            shares, coverage_seconds=max(SHORTEST_FLUSH, services.settings.announcement_grace_seconds / 3)
+        )
         listener = Listener(services, shares, journal)
         await ears.execute(f"LISTEN {LET_GO}")
         try:

@@ -154,12 +154,17 @@ async def test_a_legacy_stream_is_the_get_of_the_kept_session(client, hostile):
 
 
 @pytest.mark.parametrize("session", [None, Session(None, "2025-11-25")])
-async def test_without_a_session_id_nothing_can_arrive(client, hostile, session):
+@pytest.mark.parametrize(("status", "reason"), [(200, "no-session"), (404, "no-session"), (405, "get-405")])
+async def test_without_a_session_id_nothing_can_arrive(client, hostile, session, status, reason):
     facts = EraFacts(Era.LEGACY, "2025-11-25", None, {}, session=session)
-    played = hostile.play(lambda call: sse(*[]))
-    (found,) = await heard(client, Target(played.url), facts)
-    assert found.reason == "no-session"
-    assert played.calls == []
+    (found,) = await heard(client, play(hostile, lambda call: sse(status=status)), facts)
+    assert found.reason == reason
+
+
+async def test_without_a_session_id_an_outage_is_still_no_verdict(client, hostile):
+    facts = EraFacts(Era.LEGACY, "2025-11-25", None, {}, session=Session(None, "2025-11-25"))
+    with pytest.raises(ServerError):
+        await heard(client, play(hostile, lambda call: Response(status_code=502)), facts)
 
 
 async def test_a_get_that_is_refused(client, hostile):
