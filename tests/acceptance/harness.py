@@ -19,9 +19,10 @@ from typing import Any, TypeVar
 import httpx2
 import psycopg
 import uvicorn
+from psycopg.rows import dict_row
 
 from driftwatch.testing.fake_slack import FakeSlack
-from psycopg.rows import dict_row
+
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parent.parent
