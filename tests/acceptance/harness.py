@@ -23,7 +23,6 @@ from psycopg.rows import dict_row
 
 from driftwatch.testing.fake_slack import FakeSlack
 
-
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parent.parent
 NODE_MODULES = HERE / "node" / "node_modules"
