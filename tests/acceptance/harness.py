@@ -118,6 +118,10 @@ class Deployment:
         answer = httpx2.get(f"http://127.0.0.1:{self.port}/ctl", params=query, timeout=10)
         answer.raise_for_status()
 
+    def asked(self, path: str) -> Any:
+        """What a server of ours says about itself."""
+        return httpx2.get(f"http://127.0.0.1:{self.port}/{path}", timeout=10).raise_for_status().json()
+
     def terminate(self) -> subprocess.Popen[bytes]:
         """SIGTERM, and the process that now may or may not end."""
         assert self._process is not None

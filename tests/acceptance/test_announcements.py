@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from acceptance.harness import Deployment, Service, Slack, eventually, mcp1, mcp2, node
+from acceptance.relay import Relay
 
 #: streams send keep-alives every 15 s at most, so an answer may need that long
 PATIENT = {"DRIFTWATCH_ANNOUNCEMENT_GRACE_SECONDS": "25", "DRIFTWATCH_ANNOUNCEMENT_ROLL_SECONDS": "120"}
@@ -174,3 +175,64 @@ def test_switched_off_means_unknown(listener: Service, deployment: Deployment) -
     assert state_of(listener, server, "off") == [{"reason": "switched-off"}]
     deployment.control(flags="null", notify="1")
     assert answers(listener, server) == {"modern": ("unknown", None)}
+
+
+@pytest.fixture
+def relay(deployment: Deployment) -> Iterator[Relay]:
+    """A relay before the deployment."""
+    deployment.deploy(mcp2(listen=True, ping=0.5))
+    between = Relay([deployment.port])
+    yield between
+    between.close()
+
+
+def test_a_half_open_connection_proves_nothing(listener: Service, deployment: Deployment, relay: Relay) -> None:
+    server = listener.register(relay.url, name="half-open", eras=["modern"])["server"]["id"]
+    held(listener, server)
+    relay.swallow()
+    time.sleep(3)  # polls go on over new connections; the stream hears nothing any more
+    deployment.control(flags="null", notify="1")
+    assert answers(listener, server) == {"modern": ("unknown", None)}
+
+
+def test_a_proxy_that_cuts_streams_is_no_restart(listener: Service, deployment: Deployment, relay: Relay) -> None:
+    server = listener.register(relay.url, name="cut", eras=["modern"])["server"]["id"]
+    held(listener, server)
+    relay.cut()
+    deployment.control(flags="null")
+    assert answers(listener, server) == {"modern": ("unknown", None)}
+    ended = "SELECT ended_by FROM stream_interval i JOIN profile p ON p.id = i.profile_id WHERE p.server_id = %(s)s"
+    assert {"ended_by": "server"} in listener.rows(ended, s=server)
+
+
+def test_two_replicas_that_differ_are_mixed_and_no_change(
+    listener: Service, deployment: Deployment, tmp_path: Path
+) -> None:
+    other = Deployment(tmp_path).deploy(mcp2("null"))
+    deployment.deploy(mcp2())
+    between = Relay([deployment.port, other.port])
+    try:
+        # uvicorn closes idle connections after 5 s, so each of these polls travels on a new one
+        fields = {"name": "replicas", "eras": ["modern"], "interval_seconds": 6}
+        server = listener.register(between.url, **fields)["server"]["id"]
+        statement = (
+            "SELECT e.detail FROM poll_event e JOIN profile p ON p.id = e.profile_id"
+            " WHERE p.server_id = %(s)s AND e.outcome = 'mixed'"
+        )
+        eventually(lambda: listener.rows(statement, s=server), because="they were seen to alternate")
+        listener.poll_and_wait(server, times=3)
+        assert len(listener.rows(statement, s=server)) == 1
+        assert listener.get("/changes", server=server)["items"] == []
+    finally:
+        between.close()
+        other.close()
+
+
+def test_sessions_do_not_pile_up_on_the_watched_server(listener: Service, deployment: Deployment) -> None:
+    deployment.deploy(mcp1(declare=True))
+    server = watch(listener, deployment, "sessions")
+    held(listener, server)
+    listener.poll_and_wait(server, times=5)
+    assert deployment.asked("sessions")["sessions"] == 1
+    listener.client.delete(f"/servers/{server}").raise_for_status()
+    eventually(lambda: deployment.asked("sessions")["sessions"] == 0, because="ours was ended")

@@ -52,6 +52,8 @@ class Line:
         if self.task is not None:
             self.task.cancel()
             await asyncio.wait({self.task})
+            if not self.task.cancelled():
+                self.task.exception()  # whatever it ended with, nobody wants to know any more
         self.opened.cancel()
 
 

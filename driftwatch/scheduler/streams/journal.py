@@ -12,13 +12,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+import psycopg
+import structlog
+
 from driftwatch.scheduler.streams import store
 from driftwatch.scheduler.streams.shares import Connection, Shares
+
+log = structlog.get_logger(__name__)
 
 #: how far we listened is written at most this often
 COVERAGE_SECONDS: Final = 10.0
 #: what must be known at once waits this long, so that a burst is one write
 SOON_SECONDS: Final = 0.05
+AGAIN_SECONDS: Final = 1.0
 
 ListeningState = Literal["ok", "cannot-deliver", "limit", "off"]
 
@@ -95,7 +101,7 @@ class Journal:
         self._wake.set()
 
     async def run(self) -> None:
-        """Write until cancelled; raises when the connection is gone."""
+        """Write until cancelled; raises when the connection is gone. What could not be written is tried again."""
         loop = asyncio.get_running_loop()
         covered = loop.time()
         while True:
@@ -103,8 +109,16 @@ class Journal:
                 await asyncio.wait_for(self._wake.wait(), max(0.0, covered + self._coverage_seconds - loop.time()))
                 await asyncio.sleep(SOON_SECONDS)
             complete = loop.time() >= covered + self._coverage_seconds
-            await self.write(coverage=complete)
-            covered = loop.time() if complete else covered
+            try:
+                await self.write(coverage=complete)
+            except psycopg.Error as error:
+                if self._shares.lost:
+                    raise
+                log.warning("what was heard could not be written yet", error=str(error))
+                await asyncio.sleep(AGAIN_SECONDS)
+                self._wake.set()
+            else:
+                covered = loop.time() if complete else covered
 
     async def write(self, *, coverage: bool = True) -> None:
         """Write what was collected; with ``coverage`` also how far the open intervals are verified."""
@@ -114,23 +128,25 @@ class Journal:
             looks, fresh = set(self._look_now), [i for i in (*self._open, *self._ended) if i.row_id is None]
             covered = [(i, i.verified_until) for i in (*(self._open if coverage else ()), *ended)]
             async with self._shares.writing() as connection:
+                await store.lock_profiles(connection, {profile for profile, *_ in notes} | looks)
                 await store.note_notifications(connection, notes)
-                await self._insert(connection, fresh)
-                await store.cover(connection, [self._row(i, until) for i, until in covered if i.row_id is not None])
+                rows = [(interval, await self._insert(connection, interval)) for interval in fresh]
+                ids = dict(rows)
+                known = [(ids.get(i, i.row_id), i, until) for i, until in covered]
+                await store.cover(connection, [self._row(row, i, until) for row, i, until in known if row is not None])
                 await store.note_listening(connection, listening)
                 await store.look_now(connection, looks)
+            for interval, row_id in rows:  # only now is it certain that these rows exist
+                interval.row_id = row_id
             del self._ended[: len(ended)]
             del self._notifications[: len(notes)]
             del self._listening[: len(listening)]
             self._look_now -= looks
 
-    async def _insert(self, connection: Connection, fresh: list[Interval]) -> None:
-        for interval in fresh:
-            acked = interval.acked + timedelta(seconds=self.uncertainty)
-            interval.row_id = await store.open_interval(connection, interval.profile_id, acked)
+    async def _insert(self, connection: Connection, interval: Interval) -> int | None:
+        acked = interval.acked + timedelta(seconds=self.uncertainty)
+        return await store.open_interval(connection, interval.profile_id, acked)
 
-    def _row(self, interval: Interval, until: datetime | None) -> tuple[int, datetime | None, str, str | None]:
-        if interval.row_id is None:
-            raise TypeError("an interval without a row")
+    def _row(self, row_id: int, interval: Interval, until: datetime | None) -> store.Covered:
         sure = None if until is None else until - timedelta(seconds=self.uncertainty)
-        return interval.row_id, sure, interval.ended_by, interval.why
+        return row_id, sure, interval.ended_by, interval.why

@@ -64,6 +64,11 @@ class Shares:
         self._connection = connection
         self._turn = asyncio.Lock()
 
+    @property
+    def lost(self) -> bool:
+        """True once the connection, and with it every shard, is gone."""
+        return self._connection.closed or self._connection.broken
+
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[Connection]:
         """The fenced connection, for one transaction."""

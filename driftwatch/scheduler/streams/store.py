@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from sqlmodel import col, func, select
@@ -20,6 +21,8 @@ STORM: Final = 20
 NOISY_HOURS: Final = 1
 
 Row = tuple[ProfileState, Profile, Server, Credential | None]
+Covered = tuple[int, datetime | None, str, str | None]
+"""(id, verified until, ended by, why)"""
 
 _OPEN: Final = """
 INSERT INTO stream_interval (profile_id, acked, verified_until, ended_by)
@@ -116,13 +119,19 @@ async def end_orphans(connection: Connection, shards: Collection[int], modulus: 
     await connection.execute(_ORPHANS, {"shards": list(shards), "modulus": modulus})
 
 
+async def lock_profiles(connection: Connection, profile_ids: Collection[int]) -> None:
+    """Lock the hot rows that will be written, in the order in which everybody locks them."""
+    if profile_ids:
+        await connection.execute(_LOCK, {"ids": sorted(profile_ids)})
+
+
 async def open_interval(connection: Connection, profile_id: int, acked: Any) -> int | None:
     """A new interval that proves nothing yet; None when the profile is gone."""
     row = await (await connection.execute(_OPEN, {"profile_id": profile_id, "acked": acked})).fetchone()
     return None if row is None else int(row[0])
 
 
-async def cover(connection: Connection, rows: Sequence[tuple[int, Any, str, str | None]]) -> None:
+async def cover(connection: Connection, rows: Sequence[Covered]) -> None:
     """Write how far intervals are verified and how they ended: (id, until, ended by, why)."""
     if rows:
         ids, untils, ended, whys = (list(column) for column in zip(*rows, strict=True))
@@ -137,11 +146,13 @@ async def note_listening(connection: Connection, rows: Sequence[tuple[int, Any, 
 
 
 async def note_notifications(connection: Connection, rows: Sequence[tuple[int, Any, str]]) -> None:
-    """Store notifications (profile, at, source), let the profiles be polled, and judge their changes again."""
+    """Store notifications (profile, at, source), let the profiles be polled, and judge their changes again.
+
+    The profiles must be locked.
+    """
     if not rows:
         return
     ids, ats, sources = (list(column) for column in zip(*rows, strict=True))
-    await connection.execute(_LOCK, {"ids": ids})
     await connection.execute(_NOTE, {"ids": ids, "ats": ats, "sources": sources})
     latest: Mapping[int, Any] = {
         profile: max(at for other, at, source in rows if other == profile and source == "stream")
@@ -155,8 +166,9 @@ async def note_notifications(connection: Connection, rows: Sequence[tuple[int, A
 
 
 async def look_now(connection: Connection, profile_ids: Collection[int]) -> None:
-    """Let profiles whose stream was ended by the server be polled at once, unless they are polled anyway."""
+    """Let profiles whose stream was ended by the server be polled at once, unless they are polled anyway.
+
+    The profiles must be locked.
+    """
     if profile_ids:
-        ids = sorted(profile_ids)
-        await connection.execute(_LOCK, {"ids": ids})
-        await connection.execute(_LOOK_NOW, {"ids": ids})
+        await connection.execute(_LOOK_NOW, {"ids": sorted(profile_ids)})

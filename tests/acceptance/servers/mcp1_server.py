@@ -46,5 +46,11 @@ async def ctl(request: Request) -> JSONResponse:
     return JSONResponse({"tools": served})
 
 
+@server.custom_route("/sessions", methods=["GET"])
+async def sessions(request: Request) -> JSONResponse:
+    held = server.session_manager._server_instances.values()
+    return JSONResponse({"sessions": sum(not transport._terminated for transport in held)})
+
+
 deploy(options.flags)
 uvicorn.run(server.streamable_http_app(), host="127.0.0.1", port=options.port, log_level="warning")
