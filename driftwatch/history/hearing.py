@@ -15,6 +15,7 @@ from driftwatch.announcement.evidence import Constants, Listening
 from driftwatch.db.engine import run_sql
 from driftwatch.history import evidence as tables
 from driftwatch.history.evidence import Notification, StreamInterval
+from driftwatch.history.views import Hearing
 from driftwatch.scheduler.tables import ProfileState
 
 #: the last of the looks that follow a notification comes this long after it
@@ -64,24 +65,6 @@ class Heard:
 
     state: Listening
     reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Hearing:
-    """Listening to a profile, for its server's page.
-
-    ``since``: begin of the stretch that is held now, None while none is. ``gaps``: how often a stretch ended in the
-    last 90 days; ``notifications`` and ``unanswered`` (every look that followed saw the old list) in the same time.
-    """
-
-    state: Listening
-    reason: str | None
-    since: datetime | None
-    verified_until: datetime | None
-    gaps: int
-    notifications: int
-    unanswered: int
-    noisy: bool
 
 
 async def streams(session: AsyncSession, profile_id: int, start: datetime, end: datetime) -> Sequence[StreamInterval]:
