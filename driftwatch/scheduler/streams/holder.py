@@ -119,7 +119,7 @@ class Holder:
         """Make before break: a new stream takes over once it is acknowledged; else the old one stays."""
         new = self._open()
         try:
-            await asyncio.wait({new.opened}, timeout=ACK_SECONDS + 1)
+            await asyncio.wait({new.opened}, timeout=ACK_SECONDS)
         except asyncio.CancelledError:
             await new.close()
             await old.close()
