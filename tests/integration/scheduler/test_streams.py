@@ -403,3 +403,31 @@ async def test_the_listener_takes_what_it_finds_in_one_look(services: Services, 
         assert len(listener._holders) == 1
         await listener.close()
         assert listener._holders == {}
+
+
+async def test_of_two_listeners_one_holds_a_stream_and_the_other_takes_it_over(
+    services: Services, watched: int, query: Query
+) -> None:
+    [profile] = await query("SELECT id FROM profile")
+    owner = (
+        "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND objid = mod(:p, 64)"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
+    async with listening(services) as one, listening(services) as two:
+        await held(query)
+        shared = (
+            "SELECT 1 FROM (SELECT pid, count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+            " GROUP BY pid HAVING count(*) = 32) AS fair HAVING count(*) = 2"
+        )
+        await until(query, shared)
+        await held(query)
+        [before] = await until(query, owner, p=profile["id"])
+        started = time.monotonic()
+        await query("SELECT pg_terminate_backend(:pid)", pid=before["pid"])
+        await until(query, "SELECT 1 FROM stream_interval WHERE ended_why = 'listener-lost'", seconds=10)
+        await held(query)
+        assert time.monotonic() - started < 10
+        [after] = await query(owner, p=profile["id"])
+        assert after["pid"] != before["pid"]
+        assert one.done() != two.done()
