@@ -126,15 +126,18 @@ class Journal:
             self._wake.clear()
             ended, notes, listening = list(self._ended), list(self._notifications), list(self._listening)
             looks, fresh = set(self._look_now), [i for i in (*self._open, *self._ended) if i.row_id is None]
+            # An answer about this profile may have been given before anybody had tried to listen.
+            proven = {profile for profile, _, state, _ in listening if state == "cannot-deliver"}
             covered = [(i, i.verified_until) for i in (*(self._open if coverage else ()), *ended)]
             async with self._shares.writing() as connection:
-                await store.lock_profiles(connection, {profile for profile, *_ in notes} | looks)
+                await store.lock_profiles(connection, {profile for profile, *_ in notes} | looks | proven)
                 await store.note_notifications(connection, notes)
                 rows = [(interval, await self._insert(connection, interval)) for interval in fresh]
                 ids = dict(rows)
                 known = [(ids.get(i, i.row_id), i, until) for i, until in covered]
                 await store.cover(connection, [self._row(row, i, until) for row, i, until in known if row is not None])
                 await store.note_listening(connection, listening)
+                await store.judge_again(connection, proven)
                 await store.look_now(connection, looks)
             for interval, row_id in rows:  # only now is it certain that these rows exist
                 interval.row_id = row_id

@@ -162,7 +162,13 @@ async def note_notifications(connection: Connection, rows: Sequence[tuple[int, A
         return
     follow = {"storm": STORM, "hours": NOISY_HOURS, "noisy_gap": NOISY_GAP_SECONDS, "storm_gap": STORM_GAP_SECONDS}
     await connection.execute(_FOLLOW, {"ids": list(latest), "ats": list(latest.values()), **follow})
-    await connection.execute(_JUDGE_AGAIN, {"ids": list(latest)})
+    await judge_again(connection, latest)
+
+
+async def judge_again(connection: Connection, profile_ids: Collection[int]) -> None:
+    """Bring forward the next judging of changes that are not final. The profiles must be locked."""
+    if profile_ids:
+        await connection.execute(_JUDGE_AGAIN, {"ids": sorted(profile_ids)})
 
 
 async def look_now(connection: Connection, profile_ids: Collection[int]) -> None:

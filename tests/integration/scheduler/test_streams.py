@@ -431,3 +431,31 @@ async def test_of_two_listeners_one_holds_a_stream_and_the_other_takes_it_over(
         [after] = await query(owner, p=profile["id"])
         assert after["pid"] != before["pid"]
         assert one.done() != two.done()
+
+
+async def test_an_answer_given_before_anybody_listened_is_judged_again(
+    services: Services, watched: int, query: Query
+) -> None:
+    [profile] = await query("SELECT id, server_id FROM profile")
+    [tool] = await query("SELECT id FROM tool")
+    await query(
+        "INSERT INTO changeset (id, server_id, first_window_start, last_window_end)"
+        " OVERRIDING SYSTEM VALUE VALUES (1, :s, now(), now())",
+        s=profile["server_id"],
+    )
+    await query(
+        "INSERT INTO change (changeset_id, server_id, profile_id, tool_id, kind, window_start, window_end, facts,"
+        " state, announcement, judge_at) VALUES (1, :s, :p, :t, 'changed', now(), now(), '{}', 'judged', 'unknown',"
+        " now() + interval '10 minutes')",
+        s=profile["server_id"],
+        p=profile["id"],
+        t=tool["id"],
+    )
+    async with connected(services.db.url) as owner:
+        journal = Journal(Shares(owner))
+        journal.listening(profile["id"], services.clock.now(), "ok")
+        await journal.write()
+        assert await query("SELECT 1 FROM change WHERE judge_at <= clock_timestamp()") == []
+        journal.listening(profile["id"], services.clock.now(), "cannot-deliver", "listen-404")
+        await journal.write()
+        assert len(await query("SELECT 1 FROM change WHERE judge_at <= clock_timestamp()")) == 1
