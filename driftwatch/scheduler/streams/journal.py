@@ -124,27 +124,33 @@ class Journal:
         """Write what was collected; with ``coverage`` also how far the open intervals are verified."""
         async with self._writing:
             self._wake.clear()
-            ended, notes, listening = list(self._ended), list(self._notifications), list(self._listening)
-            looks, fresh = set(self._look_now), [i for i in (*self._open, *self._ended) if i.row_id is None]
-            # An answer about this profile may have been given before anybody had tried to listen.
-            proven = {profile for profile, _, state, _ in listening if state == "cannot-deliver"}
-            covered = [(i, i.verified_until) for i in (*(self._open if coverage else ()), *ended)]
-            async with self._shares.writing() as connection:
-                await store.lock_profiles(connection, {profile for profile, *_ in notes} | looks | proven)
-                await store.note_notifications(connection, notes)
-                rows = [(interval, await self._insert(connection, interval)) for interval in fresh]
-                ids = dict(rows)
-                known = [(ids.get(i, i.row_id), i, until) for i, until in covered]
-                await store.cover(connection, [self._row(row, i, until) for row, i, until in known if row is not None])
-                await store.note_listening(connection, listening)
-                await store.judge_again(connection, proven)
-                await store.look_now(connection, looks)
-            for interval, row_id in rows:  # only now is it certain that these rows exist
-                interval.row_id = row_id
-            del self._ended[: len(ended)]
-            del self._notifications[: len(notes)]
-            del self._listening[: len(listening)]
-            self._look_now -= looks
+            notes, self._notifications = self._notifications, []
+            try:
+                await self._write(notes, coverage=coverage)
+            except BaseException:
+                self._notifications = notes + self._notifications
+                raise
+
+    async def _write(self, notes: list[tuple[int, datetime, str]], *, coverage: bool) -> None:
+        ended, listening, looks = list(self._ended), list(self._listening), set(self._look_now)
+        fresh = [interval for interval in (*self._open, *ended) if interval.row_id is None]
+        covered = [(interval, interval.verified_until) for interval in (*(self._open if coverage else ()), *ended)]
+        # An answer about this profile may have been given before anybody had tried to listen.
+        proven = {profile for profile, _, state, _ in listening if state == "cannot-deliver"}
+        async with self._shares.writing() as connection:
+            await store.lock_profiles(connection, {profile for profile, *_ in notes} | looks | proven)
+            await store.note_notifications(connection, notes)
+            ids = {interval: await self._insert(connection, interval) for interval in fresh}
+            known = [(ids.get(interval, interval.row_id), interval, until) for interval, until in covered]
+            await store.cover(connection, [self._row(row, i, until) for row, i, until in known if row is not None])
+            await store.note_listening(connection, listening)
+            await store.judge_again(connection, proven)
+            await store.look_now(connection, looks)
+        for interval, row_id in ids.items():  # only now is it certain that these rows exist
+            interval.row_id = row_id
+        del self._ended[: len(ended)]
+        del self._listening[: len(listening)]
+        self._look_now -= looks
 
     async def _insert(self, connection: Connection, interval: Interval) -> int | None:
         acked = interval.acked + timedelta(seconds=self.uncertainty)

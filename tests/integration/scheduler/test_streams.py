@@ -14,8 +14,10 @@ from integration.wire.hostile import serving
 from mcp.server import MCPServer
 from mcp.server import _streamable_http_modern as sdk
 from mcp.server.subscriptions import InMemorySubscriptionBus, ToolsListChanged
+from sqlalchemy import text
 
 from driftwatch.app import Services
+from driftwatch.db.engine import run_sql
 from driftwatch.scheduler import assess, store
 from driftwatch.scheduler.hosts import HostLimits
 from driftwatch.scheduler.poll import run as poll
@@ -459,3 +461,20 @@ async def test_an_answer_given_before_anybody_listened_is_judged_again(
         journal.listening(profile["id"], services.clock.now(), "cannot-deliver", "listen-404")
         await journal.write()
         assert len(await query("SELECT 1 FROM change WHERE judge_at <= clock_timestamp()")) == 1
+
+
+async def test_a_notification_during_a_write_is_not_taken_for_the_one_being_written(
+    services: Services, watched: int, query: Query
+) -> None:
+    [profile] = await query("SELECT id FROM profile")
+    async with connected(services.db.url) as owner:
+        journal = Journal(Shares(owner))
+        journal.notified(profile["id"], services.clock.now(), noise=False)
+        async with services.db.transaction() as session:
+            await run_sql(session, text("SELECT 1 FROM profile_state FOR UPDATE"))
+            writing = asyncio.create_task(journal.write())
+            await asyncio.sleep(0.3)
+            journal.notified(profile["id"], services.clock.now(), noise=False)
+        await writing
+        await journal.write()
+    assert len(await query("SELECT 1 FROM notification")) == 2
