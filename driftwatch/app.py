@@ -42,6 +42,7 @@ class RoleName(StrEnum):
     WEB = "web"
     SCHEDULER = "scheduler"
     WORKER = "worker"
+    LISTENER = "listener"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,10 @@ def compose(services: Services, names: Collection[RoleName], listener: socket | 
         from driftwatch.scheduler.jobs import run_worker
 
         roles.append(Role("worker", lambda: run_worker(services)))
+    if RoleName.LISTENER in names:
+        from driftwatch.scheduler.streams.role import run_listener
+
+        roles.append(Role("listener", lambda: run_listener(services)))
     roles.append(Role("clock", services.clock.run))
     if services.postgres is not None:
         postgres = services.postgres

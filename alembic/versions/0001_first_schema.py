@@ -260,12 +260,27 @@ def create_tables() -> None:
         sa.PrimaryKeyConstraint("profile_id", "tool"),
     )
     op.create_table(
+        "listening",
+        sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
+        sa.Column("profile_id", sa.BigInteger(), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["profile_id"],
+            ["profile.id"],
+        ),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("ix_listening_profile", "listening", ["profile_id", "at"], unique=False)
+    op.create_table(
         "notification",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
         sa.Column("profile_id", sa.BigInteger(), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("source", sa.Text(), nullable=False),
         sa.Column("spent_by", sa.BigInteger(), nullable=True),
+        sa.Column("spent_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
             ["profile_id"],
             ["profile.id"],
@@ -283,6 +298,13 @@ def create_tables() -> None:
         ["spent_by"],
         unique=False,
         postgresql_where=sa.text("spent_by IS NOT NULL"),
+    )
+    op.create_index(
+        "ix_notification_unspent",
+        "notification",
+        ["profile_id", "at"],
+        unique=False,
+        postgresql_where=sa.text("spent_at IS NULL"),
     )
     op.create_table(
         "outbox",
@@ -371,6 +393,8 @@ def create_tables() -> None:
         sa.Column("failing_since", sa.DateTime(timezone=True), nullable=True),
         sa.Column("last_error", sa.Text(), nullable=True),
         sa.Column("duration_ms", sa.Float(), nullable=True),
+        sa.Column("follow_from", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("noisy_until", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["profile_id"], ["profile.id"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("profile_id"),
         postgresql_with={"fillfactor": 70},
@@ -416,6 +440,7 @@ def create_tables() -> None:
         sa.Column("acked", sa.DateTime(timezone=True), nullable=False),
         sa.Column("verified_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("ended_by", sa.String(), server_default="open", nullable=False),
+        sa.Column("ended_why", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(
             ["profile_id"],
             ["profile.id"],

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from driftwatch.app import Services
     from driftwatch.supervisor import Role
 
-ROLES = ("web", "scheduler", "worker")
+ROLES = ("web", "scheduler", "worker", "listener")
 
 
 def serve(

@@ -14,6 +14,7 @@ from driftwatch.capture.model import Snapshot, ToolDefinition
 from driftwatch.history import facts, search_store, store
 from driftwatch.history.changesets import join
 from driftwatch.history.definitions import load_definitions, store_blobs, store_versions
+from driftwatch.history.inherited import inherited
 from driftwatch.history.ledger import Transition
 from driftwatch.history.store import Known
 from driftwatch.history.tables import Change
@@ -42,13 +43,22 @@ class Written:
 
 
 async def write_baseline(session: AsyncSession, scene: Scene) -> None:
-    """Store a first list: versions and intervals, accepted as they are, and no change."""
+    """Store a first list: versions and intervals, and no change.
+
+    It is accepted as it is, but for a tool whose profile succeeds another one: there, what was accepted still is.
+    """
     tool_ids = await store.put_tools(session, scene.profile_id, scene.snapshot.tools)
+    carried = await inherited(session, scene.profile_id)
+    earlier = [(tool_ids[name], one.definition) for name, one in carried.items() if name in tool_ids]
+    accepted = await store_versions(session, earlier)
     versions = await _versions(session, scene, tool_ids)
     arrived = scene.listing.arrived_at
     await store.open_intervals(session, [(tool, versions[tool], None, arrived) for tool in tool_ids.values()])
-    for tool in tool_ids.values():
-        session.add(Acceptance(tool_id=tool, version_id=versions[tool], by="driftwatch", mode="first"))
+    for name, tool in tool_ids.items():
+        if tool in accepted:
+            session.add(carried[name].accepted(tool, accepted[tool]))
+        else:
+            session.add(Acceptance(tool_id=tool, version_id=versions[tool], by="driftwatch", mode="first"))
 
 
 async def write_changes(

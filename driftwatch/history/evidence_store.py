@@ -14,8 +14,10 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.announcement.coverage import explaining
 from driftwatch.announcement.evidence import DEFAULT_CONSTANTS, Constants, Evidence, Judgement, Stream
 from driftwatch.announcement.judge import judge
+from driftwatch.history import hearing
 from driftwatch.history.definitions import row_id
 from driftwatch.history.evidence import JudgementRow, Notification, RestartEvidence, StreamInterval
+from driftwatch.history.hearing import Heard
 from driftwatch.history.tables import Change
 from driftwatch.scheduler.tables import ProfileState
 from driftwatch.settings import Settings
@@ -33,8 +35,9 @@ async def note(session: AsyncSession, profile_id: int, listing: Listing, *, firs
     fresh = listing.era is Era.LEGACY and (first or listing.session_replaced)
     noisy_until = listing.sent_at + timedelta(seconds=DEFAULT_CONSTANTS.start_up_noise)
     for at in listing.list_changed_at:
-        source = "start-up" if fresh and at <= noisy_until else "reply"
-        session.add(Notification(profile_id=profile_id, at=at, source=source))
+        noise = fresh and at <= noisy_until
+        source = "start-up" if noise else "reply"
+        session.add(Notification(profile_id=profile_id, at=at, source=source, spent_at=at if noise else None))
     await note_restarts(session, profile_id, listing.restarts)
     if listing.list_changed_at:
         await _judge_again(session, profile_id)
@@ -65,7 +68,7 @@ async def judge_due(session: AsyncSession, settings: Settings, limit: int = 100)
     now: datetime = (await session.exec(select(func.clock_timestamp()))).one()
     told = []
     cases: dict[tuple[object, ...], _Case] = {}
-    for change in await _lock_due(session, limit):
+    for change in await _lock_due(session, limit, constants):
         declared = (change.facts or {}).get("declared") is not False
         key = (change.profile_id, change.changeset_id, change.window_start, change.window_end, declared)
         # what one deploy did to a profile has one window and one body of evidence
@@ -76,7 +79,7 @@ async def judge_due(session: AsyncSession, settings: Settings, limit: int = 100)
             session.add(_row(change, found, case, now))
             change.announcement, change.announcement_reason = found.announcement, found.reason
         if found.announcement == "announced":
-            await _spend(session, change, case, constants)
+            await _spend(session, change, case, constants, now)
         if found.announcement != "pending":
             change.state = "judged"
         change.judge_at = _next(change, found, constants, now)
@@ -97,14 +100,19 @@ def constants_of(settings: Settings) -> Constants:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """The evidence of one change and the rows it came from."""
+    """The evidence of one change and the rows it came from.
+
+    ``why_not``: why we could not listen. ``noisy``: the server notifies more than it changes.
+    """
 
     evidence: Evidence
+    why_not: str | None
+    noisy: bool
     notifications: Sequence[Notification]
     restarts: Sequence[RestartEvidence]
 
 
-async def _lock_due(session: AsyncSession, limit: int) -> list[Change]:
+async def _lock_due(session: AsyncSession, limit: int, constants: Constants) -> list[Change]:
     """Due changes, the earliest window first, under the lock of their profiles."""
     due = col(Change.state).in_(("assessed", "judged")) & (col(Change.judge_at) <= func.clock_timestamp())
     wanted = select(Change.profile_id).where(due).order_by(col(Change.judge_at)).limit(limit)
@@ -115,6 +123,7 @@ async def _lock_due(session: AsyncSession, limit: int) -> list[Change]:
         .with_for_update(skip_locked=True)
     )
     locked = (await session.exec(profiles)).all()
+    await hearing.spend_unanswered(session, locked, constants)
     query = select(Change).where(due, col(Change.profile_id).in_(locked))
     query = query.order_by(col(Change.window_end), col(Change.id)).limit(limit).with_for_update()
     return list((await session.exec(query.execution_options(populate_existing=True))).all())
@@ -126,32 +135,26 @@ async def _load_case(
     """``declared``: what the server said of itself before the change; unknown is True, for silence needs proof."""
     heard_from = change.window_start - timedelta(seconds=constants.lead)
     heard_to = change.window_end + timedelta(seconds=constants.lag)
-    notifications = await _notifications(session, change, heard_from, heard_to)
+    notifications = await hearing.notifications(session, change.profile_id, change.changeset_id, heard_from, heard_to)
     restarts = await _restarts(session, change, change.window_end + timedelta(seconds=constants.roll))
-    streams = await _streams(session, change, heard_from)
+    streams = await hearing.streams(session, change.profile_id, heard_from, heard_to)
+    heard = Heard("ok") if streams else await hearing.heard_at(session, change.profile_id, change.window_start)
     evidence = Evidence(
         window=(change.window_start.timestamp(), change.window_end.timestamp()),
         now=now.timestamp(),
         declared=declared,
-        listening="ok" if streams else "off",
+        listening=heard.state,
         streams=tuple(_stream(row) for row in streams),
         notifications=tuple(row.at.timestamp() for row in notifications),
         restarts=tuple(row.at.timestamp() for row in restarts),
     )
-    return _Case(evidence, notifications, restarts)
+    return _Case(evidence, heard.reason, await _noisy(session, change), notifications, restarts)
 
 
-async def _notifications(
-    session: AsyncSession, change: Change, start: datetime, end: datetime
-) -> Sequence[Notification]:
-    unspent = col(Notification.spent_by).is_(None) | (col(Notification.spent_by) == change.changeset_id)
-    query = select(Notification).where(
-        Notification.profile_id == change.profile_id,
-        Notification.source != "start-up",
-        col(Notification.at).between(start, end),
-        unspent,
-    )
-    return (await session.exec(query.order_by(col(Notification.at)))).all()
+async def _noisy(session: AsyncSession, change: Change) -> bool:
+    query = select(ProfileState.noisy_until).where(ProfileState.profile_id == change.profile_id)
+    noisy_until = (await session.exec(query)).first()
+    return noisy_until is not None and noisy_until > change.window_start
 
 
 async def _restarts(session: AsyncSession, change: Change, end: datetime) -> Sequence[RestartEvidence]:
@@ -159,12 +162,6 @@ async def _restarts(session: AsyncSession, change: Change, end: datetime) -> Seq
         RestartEvidence.profile_id == change.profile_id, col(RestartEvidence.at).between(change.window_start, end)
     )
     return (await session.exec(query.order_by(col(RestartEvidence.at)))).all()
-
-
-async def _streams(session: AsyncSession, change: Change, start: datetime) -> Sequence[StreamInterval]:
-    proves = (col(StreamInterval.verified_until) >= start) | (StreamInterval.ended_by == "open")
-    query = select(StreamInterval).where(StreamInterval.profile_id == change.profile_id, proves)
-    return (await session.exec(query.order_by(col(StreamInterval.acked)))).all()
 
 
 def _stream(row: StreamInterval) -> Stream:
@@ -184,6 +181,10 @@ async def _is_news(session: AsyncSession, change: Change, found: Judgement) -> b
 def _row(change: Change, found: Judgement, case: _Case, now: datetime) -> JudgementRow:
     shown = asdict(case.evidence)
     shown["restart_kinds"] = [row.kind for row in case.restarts]
+    if case.why_not is not None:
+        shown["listening_reason"] = case.why_not
+    if case.noisy:
+        shown["noisy"] = True
     return JudgementRow(
         change_id=row_id(change.id),
         at=now,
@@ -195,14 +196,14 @@ def _row(change: Change, found: Judgement, case: _Case, now: datetime) -> Judgem
     )
 
 
-async def _spend(session: AsyncSession, change: Change, case: _Case, constants: Constants) -> None:
+async def _spend(session: AsyncSession, change: Change, case: _Case, constants: Constants, now: datetime) -> None:
     """The first change that a notification explains spends it, for every change of its changeset."""
     if any(row.spent_by == change.changeset_id for row in case.notifications):
         return
     needed = set(explaining(case.evidence.window, case.evidence.notifications, constants))
     for row in case.notifications:
         if row.at.timestamp() in needed:
-            row.spent_by = change.changeset_id
+            row.spent_by, row.spent_at = change.changeset_id, now
             session.add(row)
 
 

@@ -3,7 +3,8 @@
 Keys: ``sightings``, ``declared`` (listChanged when the change happened), ``server_version``, ``version_not_bumped``,
 ``within_ttl``, ``ttl_ms``, ``cache_scope``, ``dialect_changed``, ``schema_id_kept``, ``noise`` (sdk-noise |
 volatile), ``volatile`` (pointers), ``rename_hint`` ({tool, score}), ``known_version`` (a definition that was there
-before), ``transient`` (it undoes a change made less than a day before), ``mixed`` (how often two alternated).
+before), ``transient`` (it undoes a change made less than a day before), ``mixed`` (how often two alternated),
+``replicas_differ`` (two still alternate after a day, and this one is the newest).
 Keys are present only when they say something.
 """
 
@@ -40,6 +41,8 @@ def of_transition(transition: Transition) -> dict[str, Any]:
     facts: dict[str, Any] = {"sightings": transition.sightings}
     if transition.returns:
         facts["mixed"] = transition.returns
+    if transition.replicas_differ:
+        facts["replicas_differ"] = True
     ttl_ms, scope = transition.before.get("ttl_ms"), transition.before.get("cache_scope")
     start, end = transition.window
     if ttl_ms and end < start + timedelta(milliseconds=min(ttl_ms, _LONGEST_TTL)):

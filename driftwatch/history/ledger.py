@@ -5,8 +5,9 @@ A second sighting on a new connection confirms it. Where a definition differs at
 or a list in random order, sightings of one meaning count, and differences without meaning are never believed. A tool
 that only vanishes must be missed three times over a minute, unless something that first showed in the same poll is
 believed. When the held definition comes back in between, two replicas may be answering: from then on nothing is
-believed until one definition has held for fifteen minutes. What never settles therefore never becomes a change here;
-the server's page names it.
+believed until one definition has held for fifteen minutes; after a day of that the newest is believed once, as replicas
+that differ, and what alternates with it stays a doubt. What never settles otherwise never becomes a change here; the
+server's page names it.
 """
 
 from __future__ import annotations
@@ -32,12 +33,13 @@ class Constants:
     """The ledger's times.
 
     ``confirm``: soonest second look; ``removal``: how long a tool must be missing; ``stable``: how long a definition
-    must hold once two have alternated.
+    must hold once two have alternated; ``patience``: how long two may alternate before the newest is believed.
     """
 
     confirm: timedelta = timedelta(seconds=1)
     removal: timedelta = timedelta(seconds=60)
     stable: timedelta = timedelta(minutes=15)
+    patience: timedelta = timedelta(hours=24)
 
 
 DEFAULT_CONSTANTS: Final = Constants()
@@ -65,6 +67,7 @@ class Doubt:
     of the unbroken run of sightings. ``sightings`` of ``new`` in that run; 0 while ``old`` is back, then ``calm``
     counts. ``returns``: how often ``old`` came back. ``restarts``: how often yet another definition took its place.
     ``meaning`` of ``new``; None: absent, or not known.
+    ``began_at``: arrival of the first sighting of all. ``told``: that replicas differ was said.
     """
 
     old: bytes | None
@@ -78,6 +81,13 @@ class Doubt:
     restarts: int = 0
     meaning: bytes | None = None
     before: Mapping[str, Any] = field(default_factory=dict)
+    began_at: datetime | None = None
+    told: bool = False
+
+    @property
+    def alternates(self) -> bool:
+        """True once ``new`` was seen again after ``old`` had come back: two replicas, or a rollout under way."""
+        return self.returns > 0 and self.sightings > 0
 
     @property
     def restless(self) -> bool:
@@ -97,19 +107,22 @@ class Transition:
     sightings: int
     returns: int
     before: Mapping[str, Any] = field(default_factory=dict)
+    replicas_differ: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """What to store after a poll.
 
-    ``doubts`` replace the stored ones. ``passed``: doubts that ended with the held definition back. ``look_again``:
-    how soon to look once more on a new connection; None: at the usual time. ``baseline``: a first list is believed.
+    ``doubts`` replace the stored ones. ``passed``: doubts that ended with the held definition back. ``mixed``: those
+    that were found to alternate by this poll. ``look_again``: how soon to look once more on a new connection; None:
+    at the usual time. ``baseline``: a first list is believed.
     """
 
     transitions: tuple[Transition, ...] = ()
     doubts: Mapping[str, Doubt] = field(default_factory=dict)
     passed: Mapping[str, Doubt] = field(default_factory=dict)
+    mixed: Mapping[str, Doubt] = field(default_factory=dict)
     look_again: timedelta | None = None
     baseline: bool = False
 
@@ -146,16 +159,54 @@ def compare(
         old, new, doubt = held.get(tool), seen.get(tool), doubts.get(tool)
         if old != new:
             fresh = Doubt(old, new, poll.prior_sent_at or poll.sent_at, poll.arrived_at, poll.arrived_at)
-            fresh = replace(fresh, meaning=_of(new, meanings), before=poll.before)
+            fresh = replace(fresh, meaning=_of(new, meanings), before=poll.before, began_at=poll.arrived_at)
             open_[tool] = _differs(fresh, doubt, _of(old, meanings), poll, constants)
         elif doubt is not None:
             back = _is_back(doubt, poll)
             (passed if _is_over(back, poll, constants) else open_)[tool] = back
     believed = _believed(open_, poll, constants)
-    transitions = tuple(_transition(tool, open_[tool], held) for tool in sorted(believed))
+    transitions = tuple(
+        _transition(tool, open_[tool], held, differ=_differ_for_long(open_[tool], poll, constants))
+        for tool in sorted(believed)
+    )
     rest = {tool: doubt for tool, doubt in open_.items() if tool not in believed}
+    rest |= {tool: _turned(open_[tool], poll) for tool in believed if _differ_for_long(open_[tool], poll, constants)}
     waits = [wait for doubt in rest.values() if (wait := _wait(doubt, poll, constants)) is not None]
-    return Step(transitions, rest, passed, min(waits, default=None))
+    return Step(transitions, rest, passed, _newly_mixed(doubts, open_), min(waits, default=None))
+
+
+def _newly_mixed(known: Mapping[str, Doubt], now: Mapping[str, Doubt]) -> dict[str, Doubt]:
+    return {
+        tool: doubt
+        for tool, doubt in now.items()
+        if doubt.alternates and doubt.returns == 1 and tool in known and known[tool].sightings == 0
+    }
+
+
+def _differ_for_long(doubt: Doubt, poll: Poll, constants: Constants) -> bool:
+    """True when two definitions, and no third one, have alternated beyond all patience; said once."""
+    if doubt.told or doubt.restarts or not doubt.alternates:
+        return False
+    holds = poll.arrived_at - doubt.first_arrived_at >= constants.stable
+    return not holds and poll.arrived_at - (doubt.began_at or doubt.first_arrived_at) >= constants.patience
+
+
+def _turned(doubt: Doubt, poll: Poll) -> Doubt:
+    """The same alternation once ``new`` is held: now ``old`` is the other one."""
+    return replace(
+        doubt,
+        old=doubt.new,
+        new=doubt.old,
+        prior_sent_at=poll.sent_at,
+        first_arrived_at=poll.arrived_at,
+        last_seen_at=poll.arrived_at,
+        sightings=0,
+        calm=1,
+        returns=max(doubt.returns + 1, 2),
+        meaning=None,
+        before=poll.before,
+        told=True,
+    )
 
 
 def _differs(fresh: Doubt, doubt: Doubt | None, held: bytes | None, poll: Poll, constants: Constants) -> Doubt:
@@ -173,9 +224,12 @@ def _differs(fresh: Doubt, doubt: Doubt | None, held: bytes | None, poll: Poll, 
             before=doubt.before,
             returns=doubt.returns,
             restarts=doubt.restarts + 1,
+            began_at=doubt.began_at,
+            told=doubt.told,
         )
     if doubt.sightings == 0:
-        return replace(fresh, prior_sent_at=doubt.prior_sent_at, returns=doubt.returns, restarts=doubt.restarts)
+        begun = replace(fresh, prior_sent_at=doubt.prior_sent_at, began_at=doubt.began_at, told=doubt.told)
+        return replace(begun, returns=doubt.returns, restarts=doubt.restarts)
     counted = int(_counts(doubt, poll, constants))
     return replace(doubt, new=fresh.new, last_seen_at=poll.arrived_at, sightings=doubt.sightings + counted)
 
@@ -222,17 +276,20 @@ def _believed(doubts: Mapping[str, Doubt], poll: Poll, constants: Constants) -> 
 
 def _confirmed(doubt: Doubt, poll: Poll, constants: Constants) -> bool:
     held_for = poll.arrived_at - doubt.first_arrived_at
-    return doubt.sightings >= 2 and (doubt.returns == 0 or held_for >= constants.stable)
+    held = doubt.sightings >= 2 and (doubt.returns == 0 or held_for >= constants.stable)
+    return held or _differ_for_long(doubt, poll, constants)
 
 
 def _missing_long_enough(doubt: Doubt, poll: Poll, constants: Constants) -> bool:
-    return doubt.sightings >= 3 and poll.arrived_at - doubt.first_arrived_at >= constants.removal
+    held_for = poll.arrived_at - doubt.first_arrived_at
+    return (doubt.sightings >= 3 and held_for >= constants.removal) or _differ_for_long(doubt, poll, constants)
 
 
-def _transition(tool: str, doubt: Doubt, held: Mapping[str, bytes | None]) -> Transition:
+def _transition(tool: str, doubt: Doubt, held: Mapping[str, bytes | None], *, differ: bool) -> Transition:
     window = (doubt.prior_sent_at, doubt.first_arrived_at)
     kind = _kind(tool, held, doubt)
-    return Transition(tool, kind, doubt.old, doubt.new, window, doubt.sightings, doubt.returns, doubt.before)
+    seen = (doubt.sightings, doubt.returns, doubt.before)
+    return Transition(tool, kind, doubt.old, doubt.new, window, *seen, replicas_differ=differ)
 
 
 def _kind(tool: str, held: Mapping[str, bytes | None], doubt: Doubt) -> Kind:

@@ -96,6 +96,7 @@ async def _apply(
         step = ledger.compare(held, seen, doubts, poll, constants, meanings)
         written = await write_changes(session, scene, step.transitions, known)
         await store.put_passed(session, scene.profile_id, poll.arrived_at, step.passed)
+        await store.put_mixed(session, scene.profile_id, poll.arrived_at, step.mixed)
     if doubts or step.doubts:
         await store.put_doubts(session, scene.profile_id, step.doubts)
     if step.settled:

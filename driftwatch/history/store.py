@@ -171,6 +171,14 @@ async def put_passed(session: AsyncSession, profile_id: int, at: datetime, doubt
         session.add(PollEvent(profile_id=profile_id, at=at, outcome="transient", detail=detail))
 
 
+async def put_mixed(session: AsyncSession, profile_id: int, at: datetime, doubts: Mapping[str, Doubt]) -> None:
+    """Note in the profile's poll history, once, that two definitions of a tool alternate."""
+    for tool in doubts:
+        message = f"two definitions of {tool} alternate; nothing is believed until one holds for 15 minutes"
+        detail = {"code": "mixed", "message": message, "tool": tool}
+        session.add(PollEvent(profile_id=profile_id, at=at, outcome="mixed", detail=detail))
+
+
 async def groups_since(session: AsyncSession, server_id: int, start: datetime) -> list[Group]:
     """The changesets of a server that a window from ``start`` on may overlap, oldest first."""
     query = (
@@ -260,6 +268,8 @@ def _doubt(row: Candidate) -> Doubt:
         restarts=facts.get("restarts", 0),
         meaning=bytes.fromhex(facts["meaning"]) if facts.get("meaning") else None,
         before=facts.get("before", {}),
+        began_at=datetime.fromisoformat(facts["began_at"]) if facts.get("began_at") else None,
+        told=facts.get("told", False),
     )
 
 
@@ -279,5 +289,7 @@ def _candidate(profile_id: int, tool: str, doubt: Doubt) -> dict[str, Any]:
             "restarts": doubt.restarts,
             "meaning": doubt.meaning.hex() if doubt.meaning else None,
             "before": dict(doubt.before),
+            "began_at": (doubt.began_at or doubt.first_arrived_at).isoformat(),
+            "told": doubt.told,
         },
     }

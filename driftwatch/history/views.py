@@ -145,3 +145,21 @@ class ListView:
     server_info: Mapping[str, Any] | None
     tool_count: int
     findings: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """Listening to a profile, for its server's page.
+
+    ``since``: begin of the stretch that is held now, None while none is. ``gaps``: how often a stretch ended in the
+    last 90 days; ``notifications`` and ``unanswered`` (every look that followed saw the old list) in the same time.
+    """
+
+    state: str
+    reason: str | None
+    since: datetime | None
+    verified_until: datetime | None
+    gaps: int
+    notifications: int
+    unanswered: int
+    noisy: bool

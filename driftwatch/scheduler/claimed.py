@@ -13,7 +13,7 @@ from driftwatch.scheduler.store import Row
 from driftwatch.scheduler.tables import ProfileState
 from driftwatch.servers.detection import facts_of
 from driftwatch.servers.tables import Profile, Server
-from driftwatch.wire.facts import Era, EraFacts
+from driftwatch.wire.facts import Era, EraFacts, Session
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ def _claim(state: ProfileState, profile: Profile, server: Server, now: datetime)
         interval=server.interval_seconds,
         failures=state.failures,
         state=state.state,
-        facts=_facts(state, Era(profile.era)),
+        facts=facts_of_state(state, Era(profile.era)),
         detected=facts_of(server.detection, Era(profile.era)),
         last_complete_sent_at=state.last_complete_sent_at,
         polls_survived=0 if idle_too_long else state.polls_survived,
@@ -65,10 +65,12 @@ def _claim(state: ProfileState, profile: Profile, server: Server, now: datetime)
     )
 
 
-def _facts(state: ProfileState, era: Era) -> EraFacts | None:
+def facts_of_state(state: ProfileState, era: Era, session: Session | None = None) -> EraFacts | None:
+    """What the last complete poll learned of the server; None before the first."""
     if state.protocol_version is None:
         return None
-    return EraFacts(era, state.protocol_version, state.server_info, state.capabilities or {}, state.instructions)
+    known = (state.protocol_version, state.server_info, state.capabilities or {}, state.instructions)
+    return EraFacts(era, *known, session=session)
 
 
 def _known(value: T | None) -> T:

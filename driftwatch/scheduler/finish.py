@@ -39,8 +39,19 @@ _COLUMNS: Final = {
     "ttl_ms": "bigint",
     "cache_scope": "text",
     "tools": "bigint",
+    "notified_at": "timestamptz",
     "error": "text",
 }
+
+#: seconds after a list_changed at which the list is looked at: some servers notify before they apply
+FOLLOW_UPS: Final = (0, 2, 10, 30)
+
+# A look that was sent before its time came does not count as that look.
+_FOLLOW_UP = f"""(
+    SELECT min(greatest(s.follow_from, g.notified_at) + make_interval(secs => o.after))
+    FROM unnest(ARRAY[{", ".join(map(str, FOLLOW_UPS))}]) AS o(after)
+    WHERE greatest(s.follow_from, g.notified_at) + make_interval(secs => o.after) > coalesce(g.sent_at, now())
+)"""  # noqa: S608 - constants only
 
 _FINISH = text(f"""
 WITH g AS (
@@ -53,8 +64,11 @@ WITH g AS (
     UPDATE profile_state s SET
         claim_token = NULL, claimed_until = NULL, last_poll_at = now(), duration_ms = g.duration_ms, state = g.state,
         next_due_at = CASE WHEN s.next_due_at IS DISTINCT FROM g.seen_due THEN s.next_due_at
-                           ELSE now() + make_interval(secs => g.next_in) END,
-        due_reason = CASE WHEN s.next_due_at IS DISTINCT FROM g.seen_due THEN s.due_reason ELSE g.reason END,
+                           ELSE least(now() + make_interval(secs => g.next_in), {_FOLLOW_UP}) END,
+        due_reason = CASE WHEN s.next_due_at IS DISTINCT FROM g.seen_due THEN s.due_reason
+                          WHEN {_FOLLOW_UP} < now() + make_interval(secs => g.next_in) THEN 'notification'
+                          ELSE g.reason END,
+        follow_from = greatest(s.follow_from, g.notified_at),
         failures = CASE WHEN g.ok THEN 0 ELSE s.failures + 1 END,
         failing_since = CASE WHEN g.ok THEN NULL ELSE coalesce(s.failing_since, now()) END,
         last_error = g.error,
@@ -128,6 +142,7 @@ def _complete(result: Complete) -> dict[str, Any]:
         "ttl_ms": listing.ttl_ms,
         "cache_scope": listing.cache_scope,
         "tools": len(listing.tools),
+        "notified_at": result.notified_at,
     }
     return row | _facts(result)
 

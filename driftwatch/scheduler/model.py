@@ -11,7 +11,7 @@ from uuid import UUID
 from driftwatch.errors import DriftwatchError
 from driftwatch.wire.facts import Era, EraFacts, Listing, Restart
 
-DueReason = Literal["schedule", "confirm", "check-now", "notification", "first"]
+DueReason = Literal["schedule", "confirm", "check-now", "notification", "stream-ended", "first"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,15 @@ class Complete:
     due_reason: DueReason = "schedule"
     detect: bool = False
     sealed_session: bytes | None = field(default=None, repr=False)
+
+    @property
+    def notified_at(self) -> datetime | None:
+        """A list_changed on a reply, to be followed up by more looks.
+
+        Not one that came with such a look: a server that notifies with every reply must not be polled without end.
+        """
+        told = self.listing.list_changed_at
+        return max(told) if told and self.claim.due_reason != "notification" else None
 
 
 @dataclass(frozen=True, slots=True)

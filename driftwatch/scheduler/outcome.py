@@ -16,6 +16,7 @@ from driftwatch.history.record import PolledProfile, record
 from driftwatch.scheduler import enqueue
 from driftwatch.scheduler.backoff import failure_wait, regular_wait
 from driftwatch.scheduler.finish import finish
+from driftwatch.scheduler.let_go import let_go_reason, tell_to_let_go
 from driftwatch.scheduler.model import Claim, Complete, Failure, Result, describe
 from driftwatch.servers import store as servers_store
 from driftwatch.settings import Settings
@@ -63,10 +64,18 @@ async def write(session: AsyncSession, results: Sequence[Result]) -> set[int]:
     for result in kept:
         if isinstance(result, Failure):
             await note_restarts(session, result.claim.profile_id, [result.restart] if result.restart else [])
+            await _let_go(session, result)
         elif result.listing.restarts or result.listing.list_changed_at:
             await note(session, result.claim.profile_id, result.listing)
     await servers_store.detect_again(session, {result.claim.server_id for result in kept if result.detect})
     return written
+
+
+async def _let_go(session: AsyncSession, failure: Failure) -> None:
+    """Tell whoever holds the profile's stream to close it: a server that drains would wait for that."""
+    reason = let_go_reason(failure.code, failure.error.get("status"))
+    if reason is not None:
+        await tell_to_let_go(session, failure.claim.profile_id, by_server=reason == "draining")
 
 
 async def record_poll(

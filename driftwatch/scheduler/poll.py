@@ -9,7 +9,7 @@ import asyncio
 import random
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import structlog
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from driftwatch.app import Services
 
 log = structlog.get_logger(__name__)
-
-#: seconds after a list_changed that came with an unchanged list until the next look
-AFTER_NOTIFICATION: Final = 2.0
 
 
 async def run(services: Services, hosts: HostLimits, token: UUID, profile_ids: Sequence[int]) -> None:
@@ -127,17 +124,13 @@ class ServerPoll:
         return None
 
     def _unchanged(self, claim: Claim, listing: Listing, fingerprint: bytes | None) -> Complete:
-        # Some servers notify before they apply. Once only: a noisy one must not be polled without end.
-        again = bool(listing.list_changed_at) and claim.due_reason != "notification"
-        regular = regular_wait(claim.interval, random=lambda: self._visit.spread)
         return Complete(
             claim=claim,
             listing=listing,
             body_sha256=listing.body_sha256,
             fingerprint=fingerprint,
-            next_in=min(AFTER_NOTIFICATION, regular) if again else regular,
+            next_in=regular_wait(claim.interval, random=lambda: self._visit.spread),
             unchanged=True,
-            due_reason="notification" if again else "schedule",
             detect=self._visit.detected and outcome.other_server(claim, listing),
             sealed_session=self._sealed(claim, listing),
         )

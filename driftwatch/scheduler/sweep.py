@@ -14,6 +14,8 @@ import structlog
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.alerts import blindness, lifecycle, release, summary
+from driftwatch.history.evidence_store import constants_of
+from driftwatch.history.hearing import spend_due
 from driftwatch.scheduler import assess, store
 from driftwatch.servers import purge
 from driftwatch.settings import Settings
@@ -63,6 +65,10 @@ async def _purge(services: Services) -> None:
     await purge.purge_deleted(services.db)
 
 
+async def _spend(session: AsyncSession, settings: Settings) -> None:
+    await spend_due(session, constants_of(settings))
+
+
 #: name → (seconds between runs, step)
 STEPS: Final[dict[str, tuple[float, Step]]] = {
     "conclude": (1.0, assess.conclude),
@@ -72,6 +78,7 @@ STEPS: Final[dict[str, tuple[float, Step]]] = {
     "remind": (60.0, _alone("remind", release.remind_due)),
     "not-watching": (10.0, _alone("not-watching", blindness.raise_blind)),
     "summary": (60.0, _alone("summary", summary.raise_summary)),
+    "spend": (5.0, _alone("spend", _spend)),
     "rescue": (60.0, _alone("rescue", _rescue)),
     "jobs": (60.0, _alone("jobs", _sweep_jobs)),
     "purge": (30.0, _purge),

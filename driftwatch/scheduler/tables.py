@@ -51,6 +51,10 @@ class ProfileState(SQLModel, table=True):
     failing_since: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
     last_error: Any = Field(default=None, sa_column=Column(JsonText))  # {code, message, hint, status?, ...}
     duration_ms: float | None = Field(default=None)
+    # the last list_changed that is followed up: looks are due 0, 2, 10 and 30 s after it
+    follow_from: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
+    # until then the server notifies more often than it changes, and its announcements are weak evidence
+    noisy_until: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
 
 
 class PollEvent(SQLModel, table=True):

@@ -49,6 +49,7 @@ ROWS: Final = (
     ("snapshot", f"profile_id IN ({_PROFILES})"),
     ("candidate", f"profile_id IN ({_PROFILES})"),
     ("stream_interval", f"profile_id IN ({_PROFILES})"),
+    ("listening", f"profile_id IN ({_PROFILES})"),
     ("restart_evidence", f"profile_id IN ({_PROFILES})"),
     ("poll_event", f"profile_id IN ({_PROFILES})"),
     ("poll_rollup", f"profile_id IN ({_PROFILES})"),

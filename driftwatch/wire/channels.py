@@ -31,24 +31,19 @@ class ModernChannel:
     def __init__(self, client: WireClient, target: Target, version: str, budget: Budget) -> None:
         self._client = client
         self._target = target
-        self._headers = {**streamable.base_headers(target), "mcp-protocol-version": version}
+        self._version = version
         self._budget = budget
-        self._meta = {
-            "io.modelcontextprotocol/protocolVersion": version,
-            "io.modelcontextprotocol/clientInfo": CLIENT_INFO,
-            "io.modelcontextprotocol/clientCapabilities": CLIENT_CAPABILITIES,
-        }
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> Answer:
         """Send a request with the envelope every modern request carries."""
-        headers = {**self._headers, "mcp-method": method}
-        return await streamable.ask(
-            self._client, self._target.url, headers, method, {**params, "_meta": self._meta}, self._budget
-        )
+        headers = modern_headers(self._target, self._version, method)
+        params = modern_params(self._version, params)
+        return await streamable.ask(self._client, self._target.url, headers, method, params, self._budget)
 
     async def tell(self, method: str) -> None:
         """Send a notification; the modern core has none that a poller needs."""
-        await streamable.tell(self._client, self._target.url, {**self._headers, "mcp-method": method}, method)
+        headers = modern_headers(self._target, self._version, method)
+        await streamable.tell(self._client, self._target.url, headers, method)
 
 
 class LegacyChannel:
@@ -67,6 +62,21 @@ class LegacyChannel:
     async def tell(self, method: str) -> None:
         """Send a notification inside the session."""
         await streamable.tell(self._client, self._target.url, self._headers, method)
+
+
+def modern_headers(target: Target, version: str, method: str) -> dict[str, str]:
+    """Headers of a modern request."""
+    return {**streamable.base_headers(target), "mcp-protocol-version": version, "mcp-method": method}
+
+
+def modern_params(version: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters in the envelope every modern request carries."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientInfo": CLIENT_INFO,
+        "io.modelcontextprotocol/clientCapabilities": CLIENT_CAPABILITIES,
+    }
+    return {**params, "_meta": meta}
 
 
 def legacy_headers(target: Target, session: Session | None) -> dict[str, str]:

@@ -91,9 +91,11 @@ async def _discover(client: WireClient, target: Target) -> EraFacts:
 
 async def _ask_discover(client: WireClient, target: Target, version: str) -> Answer:
     try:
-        return await ModernChannel(client, target, version, client.budget()).ask("server/discover", {})
+        answer = await ModernChannel(client, target, version, client.budget()).ask("server/discover", {})
     except _NO_SUCH_ERA as error:
         raise EraNotSpokenError(f"No modern era: {error.message}", status=error.status) from error
+    await session.close_stray(client, target, answer)
+    return answer
 
 
 def mutual_version(failure: messages.RpcFailure) -> str | None:

@@ -25,15 +25,18 @@ from driftwatch.wire.urls import checked_url, origin, shown_origin
 
 
 class HttpSseChannel:
-    """A Channel over one open stream. Ids count up, because all answers share the stream."""
+    """A Channel over one open stream. Ids count up, because all answers share the stream.
+
+    ``events``: what arrives when nobody asks; None for bytes that complete no event.
+    """
 
     def __init__(
-        self, client: WireClient, target: Target, endpoint: str, events: AsyncIterator[Event], budget: Budget
+        self, client: WireClient, target: Target, endpoint: str, events: AsyncIterator[Event | None], budget: Budget
     ) -> None:
         self._client = client
         self._headers = streamable.base_headers(target)
         self._endpoint = endpoint
-        self._events = events
+        self.events = events
         self._budget = budget
         self._last_id = 0
 
@@ -42,7 +45,9 @@ class HttpSseChannel:
         self._last_id += 1
         await self._post(messages.request(method, params, self._last_id))
         answer = Answer(200)
-        async for event in self._events:
+        async for event in self.events:
+            if event is None:
+                continue
             answer.take_all(read_event(event), self._last_id, self._client.clock.now())
             if answer.answered:
                 return answer
@@ -102,16 +107,18 @@ def endpoint_url(target_url: str, data: bytes) -> str:
     return str(endpoint)
 
 
-async def _events(response: httpx2.Response, budget: Budget) -> AsyncGenerator[Event, None]:
+async def _events(response: httpx2.Response, budget: Budget) -> AsyncGenerator[Event | None, None]:
     parser = EventParser()
     async for chunk in response.aiter_raw():
         budget.take(len(chunk))
-        for event in parser.feed(chunk):
+        for event in parser.feed(chunk) or (None,):
             yield event
 
 
-async def _endpoint(events: AsyncIterator[Event], target: Target) -> str:
+async def _endpoint(events: AsyncIterator[Event | None], target: Target) -> str:
     async for event in events:
+        if event is None:
+            continue
         if event.name == "endpoint":
             return endpoint_url(target.url, event.data)
         break

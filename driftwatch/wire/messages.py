@@ -19,6 +19,7 @@ from driftwatch.wire.errors import BadJsonError, BadResultError, NotMcpError, To
 MAX_DEPTH: Final = 64
 MAX_NODES: Final = 200_000
 LIST_CHANGED: Final = "notifications/tools/list_changed"
+ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"
 METHOD_NOT_FOUND: Final = -32601
 INTERNAL_ERROR: Final = -32603
 
@@ -38,12 +39,26 @@ class Message(msgspec.Struct):
 
     id: msgspec.Raw = msgspec.Raw()
     method: msgspec.Raw = msgspec.Raw()
+    params: msgspec.Raw = msgspec.Raw()
     result: msgspec.Raw = msgspec.Raw()
     error: msgspec.Raw = msgspec.Raw()
 
     def is_list_changed(self) -> bool:
         """True for the notification that the tool list changed."""
-        return bool(bytes(self.method)) and not bytes(self.id) and value(self.method) == LIST_CHANGED
+        return self._notifies(LIST_CHANGED)
+
+    def is_acknowledgement(self) -> bool:
+        """True for the first frame of a subscription, which says what the server will deliver."""
+        return self._notifies(ACKNOWLEDGED)
+
+    def honours_tools(self) -> bool:
+        """True when an acknowledgement promises list_changed of tools."""
+        params = value(self.params) if bytes(self.params) else None
+        honoured = params.get("notifications") if isinstance(params, dict) else None
+        return isinstance(honoured, dict) and honoured.get("toolsListChanged") is True
+
+    def _notifies(self, method: str) -> bool:
+        return bool(bytes(self.method)) and not bytes(self.id) and value(self.method) == method
 
     def answers(self, request_id: int) -> bool:
         """True when this answers our request; ids that came back as ``1.0`` or ``"1"`` pass, as in the SDKs."""

@@ -47,6 +47,13 @@ async def open_session(client: WireClient, target: Target, answer: Answer, budge
     return facts
 
 
+async def close_stray(client: WireClient, target: Target, answer: Answer) -> None:
+    """End a session that a server opened for a request it refused: it would be kept for nobody. Never fails."""
+    with contextlib.suppress(BadResultError):
+        if (stray := _session_id(answer)) is not None:
+            await close_session(client, target, Session(stray, LATEST_LEGACY))
+
+
 async def close_session(client: WireClient, target: Target, session: Session) -> None:
     """End a session we opened. Never fails: a server may refuse DELETE, or be gone."""
     if session.id is None or session.transport is not Transport.STREAMABLE_HTTP:

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx2
+import psycopg
 import uvicorn
+from psycopg.rows import dict_row
 
 from driftwatch.testing.fake_slack import FakeSlack
 
@@ -116,6 +118,16 @@ class Deployment:
         answer = httpx2.get(f"http://127.0.0.1:{self.port}/ctl", params=query, timeout=10)
         answer.raise_for_status()
 
+    def asked(self, path: str) -> Any:
+        """What a server of ours says about itself."""
+        return httpx2.get(f"http://127.0.0.1:{self.port}/{path}", timeout=10).raise_for_status().json()
+
+    def terminate(self) -> subprocess.Popen[bytes]:
+        """SIGTERM, and the process that now may or may not end."""
+        assert self._process is not None
+        self._process.terminate()
+        return self._process
+
     def stop(self) -> None:
         """End the process; the address is free again."""
         if self._process is not None:
@@ -128,8 +140,8 @@ class Deployment:
         self._log.close()
 
 
-def mcp2(*flags: str, listen: bool = False, stateless: bool = False) -> list[str]:
-    """The command of our mcp 2.x server, both eras."""
+def mcp2(*flags: str, listen: bool = False, stateless: bool = False, ping: float | None = None) -> list[str]:
+    """The command of our mcp 2.x server, both eras; ``ping``: seconds between keep-alives of held streams."""
     return [
         sys.executable,
         str(HERE / "servers" / "mcp2_server.py"),
@@ -137,10 +149,11 @@ def mcp2(*flags: str, listen: bool = False, stateless: bool = False) -> list[str
         f"--flags={','.join(flags)}",
         *(["--listen"] if listen else []),
         *(["--stateless"] if stateless else []),
+        *([f"--ping={ping}"] if ping else []),
     ]
 
 
-def mcp1(*flags: str, stateless: bool = False) -> list[str]:
+def mcp1(*flags: str, stateless: bool = False, declare: bool = False) -> list[str]:
     """The command of our mcp 1.27 server in its own virtual environment."""
     assert MCP1_PYTHON.exists(), f"{MCP1_PYTHON} is missing: run `make test`, it makes this environment"
     return [
@@ -151,6 +164,7 @@ def mcp1(*flags: str, stateless: bool = False) -> list[str]:
         "{port}",
         f"--flags={','.join(flags)}",
         *(["--stateless"] if stateless else []),
+        *(["--declare", "--ping=1"] if declare else []),
     ]
 
 
@@ -212,18 +226,29 @@ class Service:
             base_url=f"{self.base}/api/v1", headers={"authorization": f"Bearer {ADMIN_TOKEN}"}, timeout=40
         )
 
-    def start(self) -> Service:
-        """Start and wait until it is ready."""
+    def start(self, *roles: str) -> Service:
+        """Start (all roles, or these) and wait until it is ready."""
+        self.process = self.spawn(*roles, port=self.port)
+        eventually(self._ready, because="driftwatch is ready")
+        return self
+
+    def spawn(self, *roles: str, port: int = 0) -> subprocess.Popen[bytes]:
+        """A process of this installation; the caller ends it."""
+        chosen = [word for role in roles for word in ("--role", role)]
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [str(Path(sys.executable).parent / "driftwatch"), "serve", "--port", str(self.port)],
+            return subprocess.Popen(
+                [str(Path(sys.executable).parent / "driftwatch"), "serve", "--port", str(port), *chosen],
                 env=self._env,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        eventually(self._ready, because="driftwatch is ready")
-        return self
+
+    def rows(self, statement: str, **parameters: object) -> list[dict[str, Any]]:
+        """What the installation's own database answers, for what no API shows."""
+        url = f"postgresql://driftwatch@/driftwatch?host={self.home / 'pg'}&port=5432"
+        with psycopg.connect(url, autocommit=True, row_factory=dict_row) as connection:
+            return connection.execute(statement.encode(), parameters).fetchall()
 
     def _ready(self) -> bool:
         assert self.process is not None

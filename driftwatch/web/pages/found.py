@@ -78,7 +78,7 @@ def note(finding: ConformanceFinding) -> Note:
 def _kind(era: FoundEra) -> Kind:
     declares = State("compatible", "compatible", "yes") if era.list_changed_declared else State("note", "note", "no")
     so = (
-        "announced, or unknown while we hold no stream"
+        "announced, or silent where our stream heard nothing"
         if era.list_changed_declared
         else "silent: not declared, clients cannot hear of it"
     )

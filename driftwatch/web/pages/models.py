@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from driftwatch.history.views import WeekView
+from driftwatch.history.views import Hearing, WeekView
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileLine:
     """One kind of client of a server, and how its polls go.
 
-    ``state`` is ``new`` before the first complete poll, ``ok`` after one, else a failure code.
+    ``state`` is ``new`` before the first complete poll, ``ok`` after one, else a failure code. ``hearing``: whether we
+    listen, where that was asked for.
     """
 
     id: int
@@ -32,6 +33,7 @@ class ProfileLine:
     last_error: Mapping[str, Any] | None
     duration_ms: float | None
     polls_survived: int
+    hearing: Hearing | None = None
 
     @property
     def failing(self) -> bool:

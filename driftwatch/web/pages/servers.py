@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 from fastapi import APIRouter, Form, Query, Request
@@ -13,6 +14,7 @@ from driftwatch.errors import InputError
 from driftwatch.history import read as history_read
 from driftwatch.history import tool_read
 from driftwatch.history.definitions import load_definitions
+from driftwatch.history.hearing import load_hearing
 from driftwatch.history.store import load_doubts
 from driftwatch.servers import changes as server_changes
 from driftwatch.servers.model import ServerPatch
@@ -51,6 +53,7 @@ def router(services: Services) -> APIRouter:
             now = await store.now(session)
             line = await store.server_line(session, server_id)
             profiles = (await store.profile_lines(session, [server_id])).get(server_id, [])
+            profiles = [replace(one, hearing=await load_hearing(session, one.id)) for one in profiles]
             tools = await tool_read.server_tools(session, server_id)
             lists = await tool_read.newest_lists(session, server_id)
             doubts = [await load_doubts(session, profile.id) for profile in profiles]

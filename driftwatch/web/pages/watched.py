@@ -62,6 +62,9 @@ class AlertRow:
     told: str
 
 
+_UNHELD: Final = {"limit": ", because it holds no more subscriptions", "off": " at the moment"}
+
+
 def seen_by(profiles: Sequence[ProfileLine], now: datetime, *, paused: bool) -> list[Seen]:
     """One entry per kind of client."""
     return [_seen(profile, now, paused=paused) for profile in profiles]
@@ -163,7 +166,7 @@ def _seen(profile: ProfileLine, now: datetime, *, paused: bool) -> Seen:
         state=state,
         detail=detail,
         hint=hint,
-        announces=_announces(profile),
+        announces=_announces(profile, now),
         names_itself=_names_itself(profile),
     )
 
@@ -187,12 +190,22 @@ def _polling(profile: ProfileLine, now: datetime, *, paused: bool) -> tuple[Stat
     return State("compatible", "compatible", "fine", quiet=True), f"{tools}, {last}{took}{due}", None
 
 
-def _announces(profile: ProfileLine) -> str:
+def _announces(profile: ProfileLine, now: datetime) -> str:
     if profile.list_changed_declared is None:
         return "not known yet"
-    if profile.list_changed_declared:
-        return "It declares listChanged. We hold no stream yet, so a change without a notice is unknown, never silent."
-    return "No. It declares no listChanged, so its clients cannot hear of changes."
+    if not profile.list_changed_declared:
+        return "No. It declares no listChanged, so its clients cannot hear of changes."
+    hearing = profile.hearing
+    if hearing is not None and hearing.state == "cannot-deliver":
+        return "No. It declares listChanged, but offers no stream on which a list_changed could arrive."
+    if hearing is None or hearing.since is None:
+        why = _UNHELD.get("" if hearing is None else hearing.state, "")
+        return f"It declares listChanged. We hold no stream{why}: a change without a notice is unknown, never silent."
+    told = words.count(hearing.notifications, "notification")
+    vain = f", {hearing.unanswered} without a change" if hearing.unanswered else ""
+    noisy = "; it notifies more often than it changes" if hearing.noisy else ""
+    since, gaps = times.age(hearing.since, now), words.count(hearing.gaps, "gap")
+    return f"It declares listChanged. We have held a stream for {since} · {gaps} · {told} in 90 d{vain}{noisy}."
 
 
 def _names_itself(profile: ProfileLine) -> str:

@@ -1,4 +1,5 @@
 // TypeScript SDK 2.x, both eras from one handler. node ts2.mjs PORT [null]
+// GET /ctl?op=null changes get_order; with notify=1 it says so.
 import { createServer } from "node:http";
 import { z } from "zod";
 import { McpServer, createMcpHandler } from "@modelcontextprotocol/server";
@@ -24,4 +25,11 @@ const handler = createMcpHandler(() => {
   );
   return server;
 });
-createServer(toNodeHandler(handler)).listen(port, "127.0.0.1");
+const serve = toNodeHandler(handler);
+createServer((request, response) => {
+  const url = new URL(request.url, "http://localhost");
+  if (url.pathname !== "/ctl") return serve(request, response);
+  flags.add(url.searchParams.get("op"));
+  if (url.searchParams.get("notify")) handler.notify.toolsChanged();
+  return response.end("{}");
+}).listen(port, "127.0.0.1");

@@ -1,4 +1,7 @@
-"""mcp 1.27 FastMCP, legacy era; runs in a virtual environment of its own. `mcp1_server.py PORT [--flags a,b]`."""
+"""mcp 1.27 FastMCP, legacy era; runs in a virtual environment of its own. `mcp1_server.py PORT [--flags a,b]`.
+
+``--declare``: it says that it announces changes, and never does. ``--ping S``: seconds between keep-alives.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ import argparse
 import contracts
 import uvicorn
 from mcp.server.fastmcp import FastMCP
+from mcp.server.lowlevel import NotificationOptions
+from sse_starlette import EventSourceResponse
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
@@ -14,10 +19,16 @@ parser = argparse.ArgumentParser()
 parser.add_argument("port", type=int)
 parser.add_argument("--flags", default="")
 parser.add_argument("--stateless", action="store_true")
+parser.add_argument("--declare", action="store_true")
+parser.add_argument("--ping", type=int, default=15)
 options = parser.parse_args()
 
 server = FastMCP("orders", port=options.port, stateless_http=options.stateless)
 served: list[str] = []
+EventSourceResponse.DEFAULT_PING_INTERVAL = options.ping
+if options.declare:
+    says = server._mcp_server.create_initialization_options
+    server._mcp_server.create_initialization_options = lambda: says(NotificationOptions(tools_changed=True))
 
 
 def deploy(flags: str) -> None:
@@ -33,6 +44,12 @@ def deploy(flags: str) -> None:
 async def ctl(request: Request) -> JSONResponse:
     deploy(request.query_params.get("flags", ""))
     return JSONResponse({"tools": served})
+
+
+@server.custom_route("/sessions", methods=["GET"])
+async def sessions(request: Request) -> JSONResponse:
+    held = server.session_manager._server_instances.values()
+    return JSONResponse({"sessions": sum(not transport._terminated for transport in held)})
 
 
 deploy(options.flags)

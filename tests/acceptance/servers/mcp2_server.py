@@ -1,4 +1,4 @@
-"""mcp 2.x MCPServer, both eras. ``python mcp2_server.py PORT [--flags a,b] [--listen] [--stateless]``.
+"""mcp 2.x MCPServer, both eras. ``python mcp2_server.py PORT [--flags a,b] [--listen] [--stateless] [--ping S]``.
 
 GET /ctl?flags=a,b swaps the tools in the running process; nothing is announced unless notify=1 and --listen.
 """
@@ -9,7 +9,7 @@ import argparse
 
 import contracts
 import uvicorn
-from mcp.server import MCPServer
+from mcp.server import MCPServer, _streamable_http_modern
 from mcp.server.subscriptions import InMemorySubscriptionBus, ToolsListChanged
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -19,8 +19,10 @@ parser.add_argument("port", type=int)
 parser.add_argument("--flags", default="")
 parser.add_argument("--listen", action="store_true")
 parser.add_argument("--stateless", action="store_true")
+parser.add_argument("--ping", type=float, default=15.0, help="seconds between keep-alives of held streams")
 options = parser.parse_args()
 
+_streamable_http_modern._SSE_PING_INTERVAL = options.ping
 bus = InMemorySubscriptionBus()
 server = MCPServer("orders", subscriptions=bus if options.listen else False)
 served: list[str] = []

@@ -17,10 +17,11 @@ from driftwatch.history import read
 from driftwatch.history.definitions import load_definition
 from driftwatch.history.evidence import Notification, RestartEvidence
 from driftwatch.history.record import PolledProfile, Recorded
+from driftwatch.history.store import load_doubts
 from driftwatch.history.tables import Blob, Candidate, Change, Changeset, SnapshotRow, Tool, ToolInterval, ToolVersion
 from driftwatch.history.views import ChangeView
 from driftwatch.scheduler.tables import PollEvent, ProfileState
-from driftwatch.servers.tables import Server
+from driftwatch.servers.tables import Profile, Server
 from driftwatch.wire.facts import Era
 
 World = Any  # conftest.py's; it cannot be imported from here
@@ -354,3 +355,52 @@ async def test_confirmation_keeps_to_the_settings(world: World) -> None:
 
 def test_a_polled_profile_is_plain_data() -> None:
     assert PolledProfile(1, fresh_connection=True) == PolledProfile(1, True)
+
+
+async def test_alternating_definitions_are_noted_once_in_the_polls_history(world: World) -> None:
+    old, new = [tool("a")], [tool("a", description="x")]
+    await world.poll(0, old)
+    for n, second in enumerate(range(60, 600, 60)):
+        await world.poll(second, new if n % 2 == 0 else old)
+    async with world.db.transaction() as session:
+        rows = (await session.exec(select(PollEvent).where(PollEvent.outcome == "mixed"))).all()
+        doubts = await load_doubts(session, world.profiles[0])
+    assert [row.detail["tool"] for row in rows] == ["a"]
+    assert doubts["a"].began_at == world.start + timedelta(seconds=60.2)
+    assert doubts["a"].told is False
+
+
+async def test_a_successor_inherits_what_was_accepted(world: World) -> None:
+    await world.poll(0, [tool("a"), tool("b"), tool("gone")])
+    await world.hold(60, [tool("a", description="open"), tool("b"), tool("gone")])
+    async with world.db.transaction() as session:
+        successor = Profile(server_id=world.server_id, era="modern", succeeds_profile_id=world.profiles[0])
+        session.add(successor)
+        await session.flush()
+        assert successor.id is not None
+        session.add(ProfileState(profile_id=successor.id, host="shop.test:443"))
+        world.profiles.append(successor.id)
+    await world.poll(200, [tool("a", description="open"), tool("b"), tool("c")], profile=2)
+    query = (
+        select(Tool.name, ToolVersion.number, Acceptance.mode, Acceptance.at)
+        .join(Acceptance, col(Acceptance.tool_id) == col(Tool.id))
+        .join(ToolVersion, col(ToolVersion.id) == col(Acceptance.version_id))
+        .where(Tool.profile_id == world.profiles[2])
+        .order_by(col(Tool.name))
+    )
+    current = (
+        select(Tool.name, ToolVersion.number)
+        .join(ToolInterval, col(ToolInterval.tool_id) == col(Tool.id))
+        .join(ToolVersion, col(ToolVersion.id) == col(ToolInterval.version_id))
+        .where(Tool.profile_id == world.profiles[2], col(ToolInterval.valid_to).is_(None))
+        .order_by(col(Tool.name))
+    )
+    async with world.db.transaction() as session:
+        accepted = (await session.exec(query)).all()
+        assert [(name, number, mode) for name, number, mode, _ in accepted] == [
+            ("a", 1, "first"),
+            ("b", 1, "first"),
+            ("c", 1, "first"),
+        ]
+        assert (await session.exec(current)).all() == [("a", 2), ("b", 1), ("c", 1)]
+        assert (await session.exec(select(Change).where(Change.profile_id == world.profiles[2]))).all() == []

@@ -51,6 +51,7 @@ class Book:
     meanings: dict[bytes, bytes] = field(default_factory=dict)
     log: list[Transition] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
+    mixed: list[str] = field(default_factory=list)
 
     def poll(self, when: float, tools: Mapping[str, str], *, fresh: bool = True) -> Step:
         poll = Poll(at(when), at(when + 0.2), self.sent, fresh)
@@ -67,6 +68,7 @@ class Book:
         self.doubts, self.sent = step.doubts, poll.sent_at
         self.log += step.transitions
         self.passed += step.passed
+        self.mixed += step.mixed
         return step
 
     def run(self, *polls: tuple[float, Mapping[str, str]]) -> Step:
@@ -224,11 +226,65 @@ def test_two_alternating_definitions_are_believed_when_one_holds_for_fifteen_min
     assert tuple(map(seconds, change.window)) == (12, 14.2)
 
 
-def test_alternating_for_ever_is_never_a_change_and_no_storm() -> None:
+def test_alternating_is_no_change_and_no_storm_and_noted_once() -> None:
     book = begun({"a": "1"})
     steps = [book.poll(10 + 60 * n, {"a": "12"[n % 2 == 0]}) for n in range(200)]
-    assert book.story == []
+    assert (book.story, book.mixed) == ([], ["a"])
     assert sum(step.look_again is not None for step in steps) <= 2 * RESTARTS
+
+
+def test_a_return_alone_is_not_yet_alternating() -> None:
+    book = begun({"a": "1"})
+    book.run((10, {"a": "2"}), (12, {"a": "1"}), (14, {"a": "1"}))
+    assert book.mixed == []
+    book.poll(16, {"a": "2"})
+    assert book.mixed == ["a"]
+
+
+DAY = 86_400
+
+
+def alternate(book: Book, first: int, last: int, *, every: int = 600) -> None:
+    for n, when in enumerate(range(first, last, every)):
+        book.poll(when, {"a": "21"[n % 2]})
+
+
+def test_replicas_that_differ_for_a_day_are_judged_once_by_the_newest() -> None:
+    book = begun({"a": "1"})
+    alternate(book, 600, DAY + 600)
+    assert book.story == []
+    alternate(book, DAY + 600, 4 * DAY)
+    (change,) = book.log
+    assert (change.old, change.new, change.replicas_differ) == (b"1", b"2", True)
+    assert DAY + 600 <= seconds(change.window[1]) <= DAY + 1200
+    assert book.mixed == ["a"]
+
+
+def test_the_day_is_counted_from_the_first_sighting() -> None:
+    book = begun({"a": "1"})
+    alternate(book, 600, DAY + 500, every=500)
+    assert book.story == []
+    book.run((DAY + 599, {"a": "1"}), (DAY + 600, {"a": "2"}))
+    assert [change.replicas_differ for change in book.log] == [True]
+
+
+def test_what_holds_after_the_replicas_differed_is_believed() -> None:
+    for winner, story in (("1", ["changed", "changed"]), ("2", ["changed"])):
+        book = begun({"a": "1"})
+        alternate(book, 600, DAY + 3600)
+        assert [kind for kind, _ in book.story] == ["changed"]
+        steps = [book.poll(DAY + 4000 + 300 * n, {"a": winner}) for n in range(6)]
+        assert [kind for kind, _ in book.story] == story
+        assert steps[-1].settled
+        assert not book.log[-1].replicas_differ or winner == "2"
+
+
+def test_a_tool_that_only_some_replicas_have_is_removed_after_a_day_at_the_earliest() -> None:
+    book = begun({"a": "1", "b": "1"})
+    for n, when in enumerate(range(600, 2 * DAY, 600)):
+        book.poll(when, {"a": "1"} if n % 2 == 0 else {"a": "1", "b": "1"})
+    assert [(change.kind, change.tool, change.replicas_differ) for change in book.log] == [("removed", "b", True)]
+    assert seconds(book.log[0].window[1]) >= DAY
 
 
 def test_alternating_that_ends_with_the_old_one_passes() -> None:
