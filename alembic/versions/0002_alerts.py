@@ -138,6 +138,7 @@ def create_tables() -> None:
         sa.ForeignKeyConstraint(["from_version_id"], ["tool_version.id"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("change_id"),
     )
+    op.create_index("ix_baseline_verdict_from_version_id", "baseline_verdict", ["from_version_id"])
 
 
 def add_columns() -> None:

@@ -49,7 +49,7 @@ class BaselineVerdict(SQLModel, table=True):
 
     change_id: int = Field(sa_column=Column(BigInteger, ForeignKey("change.id", ondelete="CASCADE"), primary_key=True))
     from_version_id: int | None = Field(
-        default=None, sa_column=Column(BigInteger, ForeignKey("tool_version.id", ondelete="CASCADE"))
+        default=None, sa_column=Column(BigInteger, ForeignKey("tool_version.id", ondelete="CASCADE"), index=True)
     )
     verdict: str = Field(sa_column=Column(Text, nullable=False))
     via: str | None = Field(default=None, sa_column=Column(Text))
