@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from driftwatch.classify import prove
-from driftwatch.classify.dialect import Dialect, Schema
-from driftwatch.classify.gate import Gate, GateError
+from driftwatch.classify.dialects import SchemaError
+from driftwatch.classify.gate import GateError
+from driftwatch.classify.ir import BOTTOM
+from driftwatch.classify.reading import Reading
 from driftwatch.classify.second_opinion import Pair, SecondOpinion
-from driftwatch.classify.verdict import Policy, Root
+from driftwatch.classify.verdict import Policy
 from driftwatch.classify.witness.search import REFUTING, Effort
 
 #: how every reason begins that says two of us contradict each other: counted, and looked at by people
@@ -45,28 +47,54 @@ def unknown(reason: str, pointer: str | None = None) -> Proof:
     return Proof("unknown", reason=reason, pointer=pointer)
 
 
-def contains(sub: Schema, sup: Schema, *, root: Root, dialects: tuple[Dialect, Dialect], policy: Policy) -> Proof:
+def contains(sub: Reading, sup: Reading) -> Proof:
     """Whether every instance valid under ``sub`` is valid under ``sup``.
 
-    ``root`` "object": only objects are instances. ``dialects``: of ``sub`` and of ``sup``. Both must be valid schemas
-    whose local references resolve. A ``no`` carries a value that jsonschema-rs accepts under ``sub`` and refuses under
-    ``sup``, preferably one of declared keys and safe numbers; its other answers may be ``unknown``, never a guess.
+    Both must be valid schemas whose local references resolve, read for the same root and policy. A ``no`` carries a
+    value that jsonschema-rs accepts under ``sub`` and refuses under ``sup``, preferably one of declared keys and safe
+    numbers; its other answers may be ``unknown``, never a guess.
     """
+    pair = Pair(sub, sup)
     try:
-        gates = (Gate(sub, dialects[0], root, policy), Gate(sup, dialects[1], root, policy))
+        _ = pair.gates
     except GateError as error:
         return unknown(f"unsupported: {error}")
-    pair = Pair(sub, sup, dialects, gates, root, policy)
-    proof = prove.contains(sub, sup, root=root, sub_dialect=dialects[0], sup_dialect=dialects[1], policy=policy)
+    proof = proved(sub, sup)
+    if proof.answer == "yes":
+        return _vetoed(SecondOpinion(pair), pair)
+    return _refuted(pair, proof) or _without_the_prover(SecondOpinion(pair), proof, sub.policy)
+
+
+def glance(sub: Reading, sup: Reading) -> Proof:
+    """Like :func:`contains`, for explanations: a ``no`` is confirmed, but nobody else is asked about a ``yes``."""
+    try:
+        proof = proved(sub, sup)
+        return yes() if proof.answer == "yes" else _refuted(Pair(sub, sup), proof) or unknown(proof.reason or "unknown")
+    except GateError as error:
+        return unknown(f"unsupported: {error}")
+
+
+def proved(sub: Reading, sup: Reading) -> prove.Proof:
+    """What the prover says. Never raises for a schema."""
+    try:
+        inner, outer = sub.node, sup.node
+    except SchemaError as error:
+        return prove.Proof("unknown", reason=error.reason, pointer=error.pointer)
+    except RecursionError:
+        return prove.Proof("unknown", reason="budget", pointer="")
+    universe = prove.universe(sub.dialect, sup.dialect)
+    return prove.prove(inner, outer, root=sub.root, universe=universe, policy=sub.policy)
+
+
+def _refuted(pair: Pair, proof: prove.Proof) -> Proof | None:
+    """The answer, if the prover has a witness or a candidate for one that the validators judge."""
     if proof.answer == "no":
         if _confirmed(pair, proof.witness):
             return no(proof.witness)
         return unknown(f"{DISAGREEMENT}: the prover's witness was not confirmed")
-    if proof.answer == "yes":
-        return _vetoed(SecondOpinion(pair), pair)
     if proof.has_candidate and _confirmed(pair, proof.candidate):
         return no(proof.candidate)
-    return _without_the_prover(SecondOpinion(pair), proof, policy)
+    return None
 
 
 def _confirmed(pair: Pair, value: Any) -> bool:
@@ -80,7 +108,13 @@ def _vetoed(others: SecondOpinion, pair: Pair) -> Proof:
         return yes()
     if others.covers == "no":
         return unknown(f"{DISAGREEMENT}: proved contained, but jsonschema-rs says it is not")
-    sample = prove.contains(pair.sub, False, root=pair.root, sub_dialect=pair.dialects[0], policy=pair.policy)
+    sample = prove.prove(
+        pair.sub.node,
+        BOTTOM,
+        root=pair.sub.root,
+        universe=prove.universe(pair.sub.dialect, pair.sup.dialect),
+        policy=pair.sub.policy,
+    )
     if others.refuted((sample.witness,) if sample.has_witness else ()) is not None:
         return unknown(f"{DISAGREEMENT}: proved contained, but a value refutes it")
     return yes()

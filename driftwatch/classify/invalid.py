@@ -15,6 +15,7 @@ from driftwatch.classify.dialect import Dialect, Schema, marked
 from driftwatch.classify.keywords import IN_PLACE, VOCABULARY, held, pointer, positions
 from driftwatch.classify.normal import Normal
 from driftwatch.classify.pattern.syntax import PatternError, parse
+from driftwatch.classify.reading import Reading
 
 REASON: Final = "invalid-schema"
 
@@ -66,7 +67,15 @@ def _patterns(node: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
             yield ("patternProperties", pattern), pattern
 
 
-def recursion(normal: Normal) -> Problem | None:
+def meant(reading: Reading) -> Problem | None:
+    """What is wrong with what a well-formed document refers to, or None."""
+    lost = reading.unresolved
+    if lost is not None:
+        return Problem(str(lost), lost.at)
+    return None if reading.normal is None else _recursion(reading.normal)
+
+
+def _recursion(normal: Normal) -> Problem | None:
     """A definition that needs itself to judge the very same value: no validator can end, most refuse to start."""
     edges = {name: tuple(_reached(body, normal.dialect)) for name, body in normal.definitions.items()}
     done: set[str] = set()

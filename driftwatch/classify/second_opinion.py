@@ -10,11 +10,12 @@ import jsonschema_rs
 from jsonschema_rs import canonical
 
 from driftwatch.classify import align, via
-from driftwatch.classify.dialect import DRAFTS, Dialect, Schema
+from driftwatch.classify.dialect import DRAFTS, Dialect
 from driftwatch.classify.gate import Gate
 from driftwatch.classify.normal import Normal, NotNormalError, UnresolvedError, normalise
+from driftwatch.classify.reading import Reading
 from driftwatch.classify.refute import Refutation, hints, refute
-from driftwatch.classify.verdict import Policy, Root
+from driftwatch.classify.verdict import Policy
 from driftwatch.classify.witness.candidates import Candidates
 from driftwatch.classify.witness.search import Effort, Found, search
 
@@ -26,14 +27,22 @@ _SEEDS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two documents as written, the dialect of each, and the gate that validates against each."""
+    """The question whether ``sup`` accepts everything that ``sub`` accepts."""
 
-    sub: Schema
-    sup: Schema
-    dialects: tuple[Dialect, Dialect]
-    gates: tuple[Gate, Gate]
-    root: Root
-    policy: Policy
+    sub: Reading
+    sup: Reading
+
+    @property
+    def gates(self) -> tuple[Gate, Gate]:
+        """The validator of each."""
+        return self.sub.gate, self.sup.gate
+
+    @property
+    def normals(self) -> tuple[Normal, Normal] | None:
+        """The normal form of each, where both have one."""
+        if self.sub.normal is None or self.sup.normal is None:
+            return None
+        return self.sub.normal, self.sup.normal
 
 
 class SecondOpinion:
@@ -41,7 +50,7 @@ class SecondOpinion:
 
     def __init__(self, pair: Pair) -> None:
         self.pair = pair
-        self.normals = _normals(pair)
+        self.normals = pair.normals
         self._canonical = _canonical_pair(self.normals, pair) if self.normals else None
 
     @property
@@ -56,7 +65,7 @@ class SecondOpinion:
         if self.normals:
             tried = islice(Candidates(*self.normals, rich=True).whole(), _TRIED)
             found = list(islice(filter(accepting.accepts, tried), _SEEDS))
-        known = hints(self.pair.sub, self.pair.sup)
+        known = hints(self.pair.sub.schema, self.pair.sup.schema)
         return refute(found or list(seeds), known, accepts=accepting.accepts, refuses=refusing.refuses)
 
     def witness(self, effort: Effort) -> Found | None:
@@ -73,17 +82,6 @@ class SecondOpinion:
             rank=lambda value: via.rank(inside, value),
             difference=difference,
         )
-
-
-def _normals(pair: Pair) -> tuple[Normal, Normal] | None:
-    formats = pair.policy.formats
-    try:
-        return (
-            normalise(pair.sub, pair.dialects[0], formats=formats),
-            normalise(pair.sup, pair.dialects[1], formats=formats),
-        )
-    except (NotNormalError, UnresolvedError):
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +107,9 @@ def _canonical_pair(normals: tuple[Normal, Normal], pair: Pair) -> _CanonicalPai
     if aligned is None:
         return None
     try:
-        sub, sup = (_canonical(side, pair.policy) for side in aligned)
-        if pair.root == "object":
-            sub = sub.intersect(_canonical(Normal({"type": "object"}, aligned[0].dialect, ""), pair.policy))
+        sub, sup = (_canonical(side, pair.sub.policy) for side in aligned)
+        if pair.sub.root == "object":
+            sub = sub.intersect(_canonical(Normal({"type": "object"}, aligned[0].dialect), pair.sub.policy))
         answer = str(sup.covers(sub))
     except (canonical.CanonicalizationError, ValueError):
         return None
