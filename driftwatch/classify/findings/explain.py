@@ -71,7 +71,10 @@ def _unique(drafts: list[Draft]) -> list[Draft]:
 def _annotation_level(draft: Draft) -> Level:
     if wording.telling(draft):
         return "warning"
-    return "info" if draft.rule.level == "breaking" else draft.rule.level
+    if draft.rule.level == "breaking" or draft.rule is references.RETARGETED:
+        # The same values in another spelling.
+        return "annotation"
+    return draft.rule.level
 
 
 def _finding(draft: Draft, level: Level, witness: Any = None, *, proved: bool = False) -> Finding:
