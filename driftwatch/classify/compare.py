@@ -81,8 +81,15 @@ def _judge(
         verdict = _decided(mine.reading, yours.reading, direction)
         if verdict.outcome != "compatible" or not equal(mine.reading, yours.reading):
             return replace(verdict, findings=explain(mine.schema, yours.schema, verdict, _dialects(sides), policy))
-    notes = annotation_findings(mine.schema, yours.schema, _dialects(sides), direction)
-    return Verdict("compatible", direction, reason="annotations-only" if notes else "same-meaning", findings=notes)
+    return _reworded(mine.reading, yours.reading, direction)
+
+
+def _reworded(mine: Reading, yours: Reading, direction: Direction) -> Verdict:
+    """The verdict where both documents stand for the same values."""
+    asserted = _breaks_if_formats_count(mine, yours, direction)
+    verdict = Verdict("compatible", direction, needs_format_assertion=asserted)
+    notes = annotation_findings(mine.schema, yours.schema, verdict, (mine.dialect, yours.dialect))
+    return replace(verdict, reason="annotations-only" if notes else "same-meaning", findings=notes)
 
 
 def _same(left: Reading, right: Reading) -> bool:
@@ -145,11 +152,28 @@ def _unread(sides: tuple[Side, Side], direction: Direction) -> Verdict | None:
     return Verdict("undecided", direction, reason="unknown-dialect", pointer="/$schema", side=name)
 
 
+def _breaks_if_formats_count(mine: Reading, yours: Reading, direction: Direction) -> bool:
+    """Whether a change that breaks nobody breaks clients that assert formats, shown by a value."""
+    if mine.policy.formats or mine.with_formats is None or yours.with_formats is None:
+        return False
+    if exact.same(mine.with_formats.body, yours.with_formats.body):
+        return False
+    policy = replace(mine.policy, formats=True)
+    old, new = (Reading(side.schema, side.dialect, side.root, policy) for side in (mine, yours))
+    return decide.contains(*_ordered(old, new, direction)).answer == "no"
+
+
+def _ordered(mine: Reading, yours: Reading, direction: Direction) -> tuple[Reading, Reading]:
+    """Who writes and who reads."""
+    return (yours, mine) if direction == "output" else (mine, yours)
+
+
 def _decided(mine: Reading, yours: Reading, direction: Direction) -> Verdict:
-    writer, reader = (yours, mine) if direction == "output" else (mine, yours)
+    writer, reader = _ordered(mine, yours, direction)
     proof = decide.contains(writer, reader)
     if proof.answer == "yes":
-        return Verdict("compatible", direction)
+        asserted = _breaks_if_formats_count(mine, yours, direction)
+        return Verdict("compatible", direction, needs_format_assertion=asserted)
     if proof.answer == "unknown":
         return Verdict("undecided", direction, reason=proof.reason, pointer=proof.pointer)
     return _witnessed(proof.witness, writer, reader, direction)

@@ -10,16 +10,17 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from driftwatch.classify import prove
+from driftwatch.classify.dialect import DEFAULT
 from driftwatch.classify.dialects import SchemaError
 from driftwatch.classify.gate import GateError
-from driftwatch.classify.ir import BOTTOM
 from driftwatch.classify.reading import Reading
-from driftwatch.classify.second_opinion import Pair, SecondOpinion
-from driftwatch.classify.verdict import Policy
-from driftwatch.classify.witness.search import REFUTING, Effort
+from driftwatch.classify.refute import EDITS
+from driftwatch.classify.second_opinion import Pair, covers, refuted
 
 #: how every reason begins that says two of us contradict each other: counted, and looked at by people
 DISAGREEMENT: Final = "disagreement"
+#: edits tried where nobody has proved anything
+_MOST_EDITS: Final = 1_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,8 @@ def contains(sub: Reading, sup: Reading) -> Proof:
         return unknown(f"unsupported: {error}")
     proof = proved(sub, sup)
     if proof.answer == "yes":
-        return _vetoed(SecondOpinion(pair), pair)
-    return _refuted(pair, proof) or _without_the_prover(SecondOpinion(pair), proof, sub.policy)
+        return _vetoed(pair)
+    return _refuted(pair, proof) or _without_the_prover(pair, proof)
 
 
 def glance(sub: Reading, sup: Reading) -> Proof:
@@ -102,31 +103,34 @@ def _confirmed(pair: Pair, value: Any) -> bool:
     return refusing.refuses(value) and accepting.accepts(value)
 
 
-def _vetoed(others: SecondOpinion, pair: Pair) -> Proof:
+def _vetoed(pair: Pair) -> Proof:
     """A yes, unless jsonschema-rs says no or, where it does not know, a value refutes it."""
-    if others.covers == "yes":
+    opinion = covers(pair)
+    if opinion == "yes":
         return yes()
-    if others.covers == "no":
+    if opinion == "no":
         return unknown(f"{DISAGREEMENT}: proved contained, but jsonschema-rs says it is not")
-    sample = prove.prove(
-        pair.sub.node,
-        BOTTOM,
-        root=pair.sub.root,
-        universe=prove.universe(pair.sub.dialect, pair.sup.dialect),
-        policy=pair.sub.policy,
-    )
-    if others.refuted((sample.witness,) if sample.has_witness else ()) is not None:
+    if refuted(pair, _samples(pair)) is not None:
         return unknown(f"{DISAGREEMENT}: proved contained, but a value refutes it")
     return yes()
 
 
-def _without_the_prover(others: SecondOpinion, proof: prove.Proof, policy: Policy) -> Proof:
+def _without_the_prover(pair: Pair, proof: prove.Proof) -> Proof:
     """What the others say where the prover does not know."""
-    covered = others.covers == "yes"
-    found = others.witness(Effort(REFUTING if covered else policy.max_steps, policy.max_seconds))
+    covered = covers(pair) == "yes"
+    found = refuted(pair, _samples(pair), limit=EDITS if covered else _MOST_EDITS)
     if found is not None and covered:
         # A proof and a counter-example cannot both be right. Say so instead of choosing.
-        return unknown(f"{DISAGREEMENT}: jsonschema-rs says contained, but a witness was found")
+        return unknown(f"{DISAGREEMENT}: jsonschema-rs says contained, but a value refutes it")
     if found is not None:
         return no(found.value)
     return yes() if covered else unknown(proof.reason or "unknown", proof.pointer)
+
+
+def _samples(pair: Pair) -> list[Any]:
+    """A smallest value of the one schema, as far as the prover can tell; whether it is one, validators say."""
+    nothing = Reading(False, DEFAULT, pair.sub.root, pair.sub.policy)
+    sample = proved(pair.sub, nothing)
+    if sample.has_witness:
+        return [sample.witness]
+    return [sample.candidate] if sample.has_candidate else []

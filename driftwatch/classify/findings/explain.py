@@ -24,7 +24,7 @@ from driftwatch.classify.findings import (
 from driftwatch.classify.findings.rule import Draft, Local, Rule, name, words
 from driftwatch.classify.findings.walk import Spot, spots
 from driftwatch.classify.reading import Reading
-from driftwatch.classify.verdict import Direction, Finding, Level, Policy, Verdict
+from driftwatch.classify.verdict import Finding, Level, Policy, Verdict
 
 _FAMILIES: Final[tuple[Callable[[Spot], Iterator[Draft]], ...]] = (
     *(types.check, enums.check, properties.check, objects.check, bounds.check, patterns.check, unions.check),
@@ -51,12 +51,14 @@ def explain(
 
 
 def annotation_findings(
-    old: Schema, new: Schema, dialects_: tuple[Dialect, Dialect], direction: Direction
+    old: Schema, new: Schema, verdict: Verdict, dialects_: tuple[Dialect, Dialect]
 ) -> tuple[Finding, ...]:
-    """Findings for a pair that accepts the same values by construction."""
+    """Findings for a pair that accepts the same values, formats aside."""
     families = (references.check, dialects.check, wording.check, patterns.check)
-    drafts = [draft for spot in spots(old, new, dialects_, direction) for family in families for draft in family(spot)]
-    return tuple(_finding(draft, _annotation_level(draft)) for draft in _unique(drafts)[:_MOST])
+    drafts = [
+        draft for spot in spots(old, new, dialects_, verdict.direction) for family in families for draft in family(spot)
+    ]
+    return tuple(_finding(draft, _annotation_level(draft, verdict)) for draft in _unique(drafts)[:_MOST])
 
 
 def _drafts(spot: Spot) -> Iterator[Draft]:
@@ -68,12 +70,19 @@ def _unique(drafts: list[Draft]) -> list[Draft]:
     return list({(draft.rule.id, draft.pointer, draft.message): draft for draft in drafts}.values())
 
 
-def _annotation_level(draft: Draft) -> Level:
+def _annotation_level(draft: Draft, verdict: Verdict) -> Level:
     if wording.telling(draft):
         return "warning"
     if draft.rule.level == "breaking" or draft.rule is references.RETARGETED:
         # The same values in another spelling.
         return "annotation"
+    return _level(draft, verdict)
+
+
+def _level(draft: Draft, verdict: Verdict) -> Level:
+    """The level of a rule that no proof grades: a format that refuses nothing even if it is asserted is news."""
+    if draft.rule is patterns.FORMAT and verdict.outcome == "compatible" and not verdict.needs_format_assertion:
+        return "info"
     return draft.rule.level
 
 
@@ -108,7 +117,7 @@ class _Grader:
 
     def grade(self, draft: Draft) -> Finding:
         if draft.rule.level != "breaking":
-            return _finding(draft, "warning" if wording.telling(draft) else draft.rule.level)
+            return _finding(draft, "warning" if wording.telling(draft) else _level(draft, self.verdict))
         if self.verdict.outcome == "compatible":
             return _finding(draft, "info")
         sides = None if draft.local is None or self.left == 0 else self._sides(draft.local())

@@ -9,7 +9,8 @@ from driftwatch.classify.dialect import Schema
 from driftwatch.classify.reading import Reading
 from driftwatch.classify.witness.places import Places
 
-_SAMPLES: Final = {
+#: a string of each format
+SAMPLES: Final = {
     "date-time": "2026-01-01T00:00:00Z",
     "date": "2026-01-01",
     "time": "00:00:00Z",
@@ -42,7 +43,7 @@ def dressed(writer: Reading, value: Any, holds: Callable[[Any], bool]) -> Any:
     if not _has_text(value) or writer.with_formats is None:
         return value
     for path, name in list(_formats(Places(writer.with_formats), [writer.with_formats.body], value, ())):
-        other = _replaced(value, path, _SAMPLES[name])
+        other = _replaced(value, path, SAMPLES[name])
         if holds(other):
             value = other
     return value
@@ -60,7 +61,7 @@ def _formats(places: Places, schemas: list[Schema], value: Any, path: Path) -> I
     judges = places.in_place(schemas)
     if isinstance(value, str):
         named = (judge.get("format") for judge in judges)
-        known = next((name for name in named if isinstance(name, str) and name in _SAMPLES), None)
+        known = next((name for name in named if isinstance(name, str) and name in SAMPLES), None)
         if known is not None:
             yield path, known
     elif isinstance(value, dict):
