@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import copy
 import cProfile
+import gc
 import importlib
 import io
 import json
@@ -111,6 +112,8 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true", help="show where the time of full reports goes")
     wanted = parser.parse_args()
     signal.signal(signal.SIGALRM, late)
+    gc.collect()
+    gc.freeze()  # as the sandbox's process does
     sets = {"realistic": realistic(), "adversarial": adversarial(), "real edits": real()}
     tools: list[tuple[str, Answer]] = [
         ("driftwatch, full report", report),
