@@ -154,13 +154,26 @@ def _unread(sides: tuple[Side, Side], direction: Direction) -> Verdict | None:
 
 def _breaks_if_formats_count(mine: Reading, yours: Reading, direction: Direction) -> bool:
     """Whether a change that breaks nobody breaks clients that assert formats, shown by a value."""
-    if mine.policy.formats or mine.with_formats is None or yours.with_formats is None:
-        return False
-    if exact.same(mine.with_formats.body, yours.with_formats.body):
+    if mine.policy.formats or _formats(mine.schema) == _formats(yours.schema):
         return False
     policy = replace(mine.policy, formats=True)
     old, new = (Reading(side.schema, side.dialect, side.root, policy) for side in (mine, yours))
     return decide.contains(*_ordered(old, new, direction)).answer == "no"
+
+
+def _formats(schema: Schema) -> list[str]:
+    """Every format a document mentions."""
+    found: list[str] = []
+    todo: list[Any] = [schema]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, dict):
+            if isinstance(node.get("format"), str):
+                found.append(node["format"])
+            todo.extend(node.values())
+        elif isinstance(node, list):
+            todo.extend(node)
+    return sorted(found)
 
 
 def _ordered(mine: Reading, yours: Reading, direction: Direction) -> tuple[Reading, Reading]:

@@ -72,10 +72,10 @@ def meant(reading: Reading) -> Problem | None:
     lost = reading.unresolved
     if lost is not None:
         return Problem(str(lost), lost.at)
-    return None if reading.normal is None else _recursion(reading.normal)
+    return None if reading.normal is None else recursion(reading.normal)
 
 
-def _recursion(normal: Normal) -> Problem | None:
+def recursion(normal: Normal) -> Problem | None:
     """A definition that needs itself to judge the very same value: no validator can end, most refuse to start."""
     edges = {name: tuple(_reached(body, normal.dialect)) for name, body in normal.definitions.items()}
     done: set[str] = set()

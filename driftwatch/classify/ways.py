@@ -18,7 +18,7 @@ def most(schema: Any, dialect: Dialect) -> int:
 
 def _counted(schema: Any, dialect: Dialect) -> tuple[int, int]:
     """The combinations at this place, and the most at any place below."""
-    if not isinstance(schema, dict):
+    if not isinstance(schema, dict) or not any(isinstance(value, dict | list) for value in schema.values()):
         return 1, 1
     here = below = 1
     choices: dict[str, int] = {}
