@@ -14,7 +14,7 @@ import jsonschema_rs
 from driftwatch.classify.dialect import Dialect, Schema, marked
 from driftwatch.classify.keywords import IN_PLACE, VOCABULARY, held, pointer, positions
 from driftwatch.classify.normal import Normal
-from driftwatch.classify.pattern.syntax import PatternError, parse
+from driftwatch.classify.pattern.syntax import PatternError, check
 from driftwatch.classify.reading import Reading
 
 REASON: Final = "invalid-schema"
@@ -53,7 +53,7 @@ def _pattern_problem(schema: dict[str, Any], dialect: Dialect) -> Problem | None
     for at, node in positions(schema, dialect):
         for tokens, pattern in _patterns(node):
             try:
-                parse(pattern)
+                check(pattern)
             except PatternError as error:
                 return Problem(f"pattern {pattern!r} is not valid: {error}", pointer((*at, *tokens)))
     return None

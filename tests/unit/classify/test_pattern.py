@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftwatch.classify.pattern.match import matches
-from driftwatch.classify.pattern.syntax import PatternError, parse
+from driftwatch.classify.pattern.syntax import PatternError, check
 
 PATTERNS = (
     r"\Z", "a{,3}", r"(?<=a)b", r"\1(a)", r"(?<n>a)\k<n>", r"\p{L}", "[", "a{2", "(?i)a", r"\d+(?=x)", r"\-", r"[\w-a]",
@@ -31,7 +31,7 @@ def engine_accepts(pattern: str) -> bool:
 
 def parses(pattern: str) -> bool:
     try:
-        parse(pattern)
+        check(pattern)
     except PatternError:
         return False
     return True
