@@ -1,100 +1,148 @@
-"""How long a verdict takes, beside jsonschema-rs's containment alone: ``python benchmarks/classify.py [CASES.jsonl]``.
+"""How long a report takes, beside others on the same pairs: ``python benchmarks/classify.py [--profile]``.
 
-Prints median and 95th percentile of CPU milliseconds. CASES: JSON lines with old, new and direction; without it, a
-small realistic set made here.
+Prints median, 95th and 99th percentile of CPU milliseconds for a full report (verdict, veto, witness, via, findings),
+for the verdict alone, for jsonschema-rs's ``covers`` alone, and for ghga-jsonsubschema where it is installed. Two sets
+are made here, always the same ones: realistic edits of tools, and schemas made to be hard. Real edits are added from
+../shared/data beside the repository where that exists.
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import copy
+import cProfile
+import gc
+import importlib
+import io
 import json
-import sys
+import os
+import pstats
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import jsonschema_rs
+from classify_sets import adversarial, realistic
 
-from driftwatch.classify import classify
+from driftwatch.classify import DEFAULT_POLICY, classify, decide
+from driftwatch.classify.reading import Reading
 
-ORDER: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "id": {"type": "string"},
-        "status": {"enum": ["open", "paid", "sent"]},
-        "lines": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"sku": {"type": "string", "minLength": 1}, "count": {"type": "integer", "minimum": 1}},
-                "required": ["sku", "count"],
-            },
-        },
-        "address": {"anyOf": [{"$ref": "#/$defs/Address"}, {"type": "null"}]},
-        **{f"extra_{index}": {"type": ["string", "null"], "default": None} for index in range(12)},
-    },
-    "required": ["id", "status"],
-    "$defs": {"Address": {"type": "object", "properties": {"zip": {"type": "string", "pattern": "^[0-9]{5}$"}}}},
-}
+SHARED: Final = Path(os.environ.get("DRIFTWATCH_SHARED", Path(__file__).parents[2] / "shared"))
+REAL: Final = SHARED / "data" / "corpus" / "labelled_pairs.jsonl"
+#: wall seconds a pair may take anybody
+PATIENCE: Final = 5.0
+Case = dict[str, Any]
+Answer = Callable[[Case], object]
 
 
-def edits() -> list[dict[str, Any]]:
-    """Realistic edits of one contract, each asked in both directions."""
-    changes: list[Callable[[dict[str, Any]], object]] = [
-        lambda s: s["properties"]["status"]["enum"].append("returned"),
-        lambda s: s["required"].append("address"),
-        lambda s: s["required"].remove("status"),
-        lambda s: s["properties"].update(tracking={"type": "string"}),
-        lambda s: s["properties"].pop("extra_3"),
-        lambda s: s["properties"]["lines"]["items"]["properties"]["count"].update(minimum=0),
-        lambda s: s["$defs"]["Address"]["properties"]["zip"].update(pattern="^[0-9]{4,5}$"),
-        lambda s: s.update(additionalProperties=False),
-        lambda s: s["properties"]["id"].update(description="the order's number"),
-        lambda s: s["properties"]["id"].update(type=["string", "null"]),
-    ]
-    out = []
-    for change in changes:
-        new = copy.deepcopy(ORDER)
-        change(new)
-        out += [{"old": ORDER, "new": new, "direction": direction} for direction in ("output", "input")]
-    return out
+def real() -> list[Case]:
+    """Edits that servers really made, where the data is."""
+    if not REAL.exists():
+        return []
+    rows = (json.loads(line) for line in REAL.read_text().splitlines())
+    return [{"old": row["old"], "new": row["new"], "direction": row["direction"]} for row in rows]
 
 
-def measured(cases: list[dict[str, Any]], answer: Callable[[dict[str, Any]], object]) -> list[float]:
-    """CPU milliseconds of each case, sorted."""
-    times = []
-    for case in cases:
-        started = time.process_time()
-        answer(case)
-        times.append((time.process_time() - started) * 1000)
-    return sorted(times)
+def report(case: Case) -> object:
+    """Everything a change page shows."""
+    return classify(case["old"], case["new"], direction=case["direction"], root="object").outcome
 
 
-def covers(case: dict[str, Any]) -> object:
+def verdict(case: Case) -> object:
+    """The decision alone: prover, gates and veto."""
+    old, new = (Reading(case[side], "2020-12", "object", DEFAULT_POLICY) for side in ("old", "new"))
+    return decide.contains(*((new, old) if case["direction"] == "output" else (old, new))).answer
+
+
+def covers(case: Case) -> object:
     """jsonschema-rs alone, without witness, via or findings."""
     old, new = (jsonschema_rs.canonicalize(case[side], offline=True) for side in ("old", "new"))
-    pair = (new, old) if case["direction"] == "output" else (old, new)
+    return (old.covers(new)) if case["direction"] == "output" else new.covers(old)
+
+
+def other_tools() -> Iterator[tuple[str, Answer]]:
+    """ghga-jsonsubschema, if it is installed (``pip install ghga-jsonsubschema``)."""
     try:
-        return pair[1].covers(pair[0])
-    except jsonschema_rs.canonical.CanonicalizationError:
-        return None
+        module = importlib.import_module("jsonsubschema")
+    except ImportError:
+        print("ghga-jsonsubschema is not installed: pip install ghga-jsonsubschema to measure it too")
+        return
+
+    def contained(case: Case) -> object:
+        # It edits what it is given.
+        old, new = copy.deepcopy(case["old"]), copy.deepcopy(case["new"])
+        return module.is_subschema(new, old) if case["direction"] == "output" else module.is_subschema(old, new)
+
+    yield "ghga-jsonsubschema", contained
+
+
+def late(_signal: int, _frame: object) -> None:
+    """Interrupt whoever takes too long."""
+    raise TimeoutError
+
+
+def measured(cases: list[Case], answer: Answer) -> tuple[list[float], int]:
+    """CPU milliseconds of each case, sorted, and how many ended with an exception or were too late."""
+    times, failed = [], 0
+    for case in cases:
+        started = time.process_time()
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                answer(case)
+        except (Exception, SystemExit):  # whatever another tool does, and one ends the process: it did not answer
+            failed += 1
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        times.append((time.process_time() - started) * 1000)
+    return sorted(times), failed
+
+
+def quantile(times: list[float], share: float) -> float:
+    """The value that ``share`` of the sorted ``times`` do not exceed."""
+    return times[min(len(times) - 1, int(len(times) * share))]
 
 
 def main() -> None:
     """Measure and print."""
-    given = [json.loads(line) for line in Path(sys.argv[1]).read_text().splitlines()] if len(sys.argv) > 1 else edits()
-    root: Any = "object"
-    reports: dict[str, Callable[[dict[str, Any]], object]] = {
-        "driftwatch": lambda case: classify(case["old"], case["new"], direction=case["direction"], root=root),
-        "jsonschema-rs covers": covers,
-    }
-    print(f"{len(given)} pairs, CPU ms{'p50':>20}{'p95':>10}{'max':>10}")
-    for name, answer in reports.items():
-        measured(given[:20], answer)  # warm
-        times = measured(given, answer)
-        row = (times[len(times) // 2], times[int(len(times) * 0.95)], times[-1])
-        print(f"{name:28}" + "".join(f"{value:10.2f}" for value in row))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--profile", action="store_true", help="show where the time of full reports goes")
+    wanted = parser.parse_args()
+    signal.signal(signal.SIGALRM, late)
+    gc.collect()
+    gc.freeze()  # as the sandbox's process does
+    sets = {"realistic": realistic(), "adversarial": adversarial(), "real edits": real()}
+    tools: list[tuple[str, Answer]] = [
+        ("driftwatch, full report", report),
+        ("driftwatch, verdict alone", verdict),
+        ("jsonschema-rs covers", covers),
+        *other_tools(),
+    ]
+    for name, cases in sets.items():
+        if not cases:
+            print(f"\n{name}: no data beside the repository")
+            continue
+        print(f"\n{name}, {len(cases)} pairs, CPU ms {'p50':>12}{'p95':>10}{'p99':>10}{'max':>10}{'no answer':>12}")
+        for tool, answer in tools:
+            measured(cases[:20], answer)  # warm
+            times, failed = measured(cases, answer)
+            row = (*(quantile(times, share) for share in (0.5, 0.95, 0.99)), times[-1])
+            print(f"{tool:28}" + "".join(f"{value:10.2f}" for value in row) + f"{failed:12}")
+    if wanted.profile:
+        profile([case for cases in sets.values() for case in cases])
+
+
+def profile(cases: list[Case]) -> None:
+    """Where the time of full reports goes, by function."""
+    profiler = cProfile.Profile()
+    profiler.enable()
+    for case in cases:
+        report(case)
+    profiler.disable()
+    pstats.Stats(profiler).sort_stats("cumulative").print_stats("classify", 40)
 
 
 if __name__ == "__main__":

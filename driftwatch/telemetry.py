@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Gauge, PlatformCollector, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
 from pydantic import SecretBytes, SecretStr
 from sqlalchemy import text
 
@@ -27,6 +27,23 @@ PlatformCollector(registry=REGISTRY)
 ROLE_UP: Final = Gauge("driftwatch_role_up", "1 while the role runs in this process.", ["role"], registry=REGISTRY)
 ROLE_RESTARTS: Final = Counter(
     "driftwatch_role_restarts", "How often a role ended and was started again.", ["role"], registry=REGISTRY
+)
+VERDICTS: Final = Counter(
+    "driftwatch_classifier_verdicts",
+    "Changes assessed, by the worst verdict of their parts.",
+    ["verdict"],
+    registry=REGISTRY,
+)
+DISAGREEMENTS: Final = Counter(
+    "driftwatch_classifier_disagreements",
+    "Parts left undecided because two provers, or a prover and a validator, contradict each other: a fault in one.",
+    registry=REGISTRY,
+)
+CLASSIFIER_SECONDS: Final = Histogram(
+    "driftwatch_classifier_seconds",
+    "Wall time of an assessment, with the way to the sandbox and back.",
+    buckets=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5),
+    registry=REGISTRY,
 )
 
 DATABASE_SECONDS: Final = 2.0

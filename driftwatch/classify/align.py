@@ -51,8 +51,7 @@ def together(left: Normal, right: Normal) -> tuple[Normal, Normal] | None:
 def _respelled(normal: Normal) -> Normal:
     if normal.dialect == _TARGET:
         return normal
-    body = _schema(normal.body, normal.dialect)
-    return Normal(body, _TARGET, exact.key(body))
+    return Normal(_schema(normal.body, normal.dialect), _TARGET)
 
 
 def _schema(node: Any, dialect: Dialect) -> Any:

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
-from driftwatch.classify import decide, dialect, exact, invalid, via
+from driftwatch.classify import decide, dialect, exact, invalid, limits, via
 from driftwatch.classify.dialect import Dialect, Schema
 from driftwatch.classify.findings import presence
 from driftwatch.classify.findings.explain import annotation_findings, explain
-from driftwatch.classify.gate import Gate, GateError
-from driftwatch.classify.normal import Normal, NotNormalError, UnresolvedError, normalise
-from driftwatch.classify.verdict import DEFAULT_POLICY, Direction, Policy, Root, Verdict
+from driftwatch.classify.gate import GateError
+from driftwatch.classify.reading import Reading, equal
+from driftwatch.classify.verdict import DEFAULT_POLICY, Direction, Policy, Root, Verdict, Via
 from driftwatch.classify.witness.formats import dressed
 from driftwatch.classify.witness.shrink import shrink
-
-_DEEPEST: Final = 128
-_MOST_NODES: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One schema, read: its dialect (None: unknown), normal form where it has one, or what is wrong with it."""
+    """One schema, as far as it can be read: its dialect (None: unknown), its reading, or what is wrong with it."""
 
     schema: Schema
     dialect: Dialect | None
-    normal: Normal | None = None
+    reading: Reading | None = None
     problem: invalid.Problem | None = None
     limit: str | None = None
 
@@ -49,71 +46,57 @@ def classify(
 
     Never raises for what a schema contains: what cannot be decided is ``undecided`` with a reason.
     """
-    sides = (_read(old, old_dialect, policy), _read(new, new_dialect, policy))
+    sides = (_read(old, old_dialect, root, policy), _read(new, new_dialect, root, policy))
     try:
-        verdict = _judge(old, new, sides, direction, root, policy)
+        verdict = _judge(old, new, sides, direction, policy)
     except (RecursionError, MemoryError) as error:
         verdict = Verdict("undecided", direction, reason=f"budget: {type(error).__name__}")
     return replace(verdict, dialects=(sides[0].dialect, sides[1].dialect))
 
 
-def _read(schema: Any, given: str | None, policy: Policy) -> Side:
+def _read(schema: Any, given: str | None, root: Root, policy: Policy) -> Side:
     if schema is None:
-        return Side(True, dialect.DEFAULT if given is None else dialect.named(given), Normal(True, "2020-12", "true"))
-    limit = _unreadable(schema)
+        known = dialect.DEFAULT if given is None else dialect.named(given)
+        return Side(True, known, Reading(True, known or dialect.DEFAULT, root, policy))
+    limit = limits.exceeded(schema)
     if limit is not None:
         return Side(schema, None, limit=limit)
     known = dialect.of(schema, given)
     if known is None:
         return Side(schema, None)
-    problem = invalid.written(schema, known)
-    if problem is not None:
-        return Side(schema, known, problem=problem)
-    try:
-        normal = normalise(schema, known, formats=policy.formats)
-    except NotNormalError:
-        return Side(schema, known)
-    except UnresolvedError as error:
-        return Side(schema, known, problem=invalid.Problem(str(error), error.at))
-    return Side(schema, known, normal, invalid.recursion(normal))
-
-
-def _unreadable(schema: Any) -> str | None:
-    """Why a document is not even looked at: too large, too deep, or no JSON that every validator can hold."""
-    pending: list[tuple[Any, int]] = [(schema, 0)]
-    nodes = 0
-    while pending:
-        node, depth = pending.pop()
-        nodes += 1
-        if depth > _DEEPEST:
-            return f"budget: nested deeper than {_DEEPEST}"
-        if nodes > _MOST_NODES:
-            return f"budget: more than {_MOST_NODES} nodes"
-        if isinstance(node, dict):
-            pending.extend((part, depth + 1) for part in (*node, *node.values()))
-        elif isinstance(node, list):
-            pending.extend((child, depth + 1) for child in node)
-        elif not exact.is_json(node):
-            return "not-json: a value that JSON cannot hold"
-    return None
+    reading = Reading(schema, known, root, policy)
+    return Side(schema, known, reading, invalid.written(schema, known) or invalid.meant(reading))
 
 
 def _judge(
-    old: Schema | None, new: Schema | None, sides: tuple[Side, Side], direction: Direction, root: Root, policy: Policy
+    old: Schema | None, new: Schema | None, sides: tuple[Side, Side], direction: Direction, policy: Policy
 ) -> Verdict:
     early = _unusable(sides, direction) or _absent(old, new, direction) or _unread(sides, direction)
     if early is not None:
         return early
     mine, yours = sides
-    if mine.normal is not None and yours.normal is not None and _same(mine.normal, yours.normal):
-        notes = annotation_findings(mine.schema, yours.schema, _dialects(sides), direction)
-        return Verdict("compatible", direction, reason="annotations-only" if notes else "same-meaning", findings=notes)
-    verdict = _decided(sides, direction, root, policy)
-    return replace(verdict, findings=explain(mine.schema, yours.schema, verdict, _dialects(sides), policy))
+    if mine.reading is None or yours.reading is None:
+        raise AssertionError("what cannot be read was answered before")
+    if not _same(mine.reading, yours.reading):
+        verdict = _decided(mine.reading, yours.reading, direction)
+        if verdict.outcome != "compatible" or not equal(mine.reading, yours.reading):
+            return replace(verdict, findings=explain(mine.schema, yours.schema, verdict, _dialects(sides), policy))
+    return _reworded(mine.reading, yours.reading, direction)
 
 
-def _same(left: Normal, right: Normal) -> bool:
-    return left.dialect == right.dialect and left.key == right.key
+def _reworded(mine: Reading, yours: Reading, direction: Direction) -> Verdict:
+    """The verdict where both documents stand for the same values."""
+    asserted = _breaks_if_formats_count(mine, yours, direction)
+    verdict = Verdict("compatible", direction, needs_format_assertion=asserted)
+    notes = annotation_findings(mine.schema, yours.schema, verdict, (mine.dialect, yours.dialect))
+    return replace(verdict, reason="annotations-only" if notes else "same-meaning", findings=notes)
+
+
+def _same(left: Reading, right: Reading) -> bool:
+    """Whether two documents say the same in the same words: nothing is left to prove."""
+    if left.normal is None or right.normal is None or left.dialect != right.dialect:
+        return False
+    return exact.same(left.normal.body, right.normal.body)
 
 
 def _dialects(sides: tuple[Side, Side]) -> tuple[Dialect, Dialect]:
@@ -169,45 +152,60 @@ def _unread(sides: tuple[Side, Side], direction: Direction) -> Verdict | None:
     return Verdict("undecided", direction, reason="unknown-dialect", pointer="/$schema", side=name)
 
 
-def _decided(sides: tuple[Side, Side], direction: Direction, root: Root, policy: Policy) -> Verdict:
-    writer, reader = reversed(sides) if direction == "output" else sides
-    dialects = (writer.dialect or dialect.DEFAULT, reader.dialect or dialect.DEFAULT)
-    proof = decide.contains(writer.schema, reader.schema, root=root, dialects=dialects, policy=policy)
+def _breaks_if_formats_count(mine: Reading, yours: Reading, direction: Direction) -> bool:
+    """Whether a change that breaks nobody breaks clients that assert formats, shown by a value."""
+    if mine.policy.formats or _formats(mine.schema) == _formats(yours.schema):
+        return False
+    policy = replace(mine.policy, formats=True)
+    old, new = (Reading(side.schema, side.dialect, side.root, policy) for side in (mine, yours))
+    return decide.contains(*_ordered(old, new, direction)).answer == "no"
+
+
+def _formats(schema: Schema) -> list[str]:
+    """Every format a document mentions."""
+    found: list[str] = []
+    todo: list[Any] = [schema]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, dict):
+            if isinstance(node.get("format"), str):
+                found.append(node["format"])
+            todo.extend(node.values())
+        elif isinstance(node, list):
+            todo.extend(node)
+    return sorted(found)
+
+
+def _ordered(mine: Reading, yours: Reading, direction: Direction) -> tuple[Reading, Reading]:
+    """Who writes and who reads."""
+    return (yours, mine) if direction == "output" else (mine, yours)
+
+
+def _decided(mine: Reading, yours: Reading, direction: Direction) -> Verdict:
+    writer, reader = _ordered(mine, yours, direction)
+    proof = decide.contains(writer, reader)
     if proof.answer == "yes":
-        return Verdict("compatible", direction)
+        asserted = _breaks_if_formats_count(mine, yours, direction)
+        return Verdict("compatible", direction, needs_format_assertion=asserted)
     if proof.answer == "unknown":
         return Verdict("undecided", direction, reason=proof.reason, pointer=proof.pointer)
-    return _witnessed(proof.witness, writer, reader, dialects, direction, root, policy)
+    return _witnessed(proof.witness, writer, reader, direction)
 
 
-def _witnessed(
-    witness: Any,
-    writer: Side,
-    reader: Side,
-    dialects: tuple[Dialect, Dialect],
-    direction: Direction,
-    root: Root,
-    policy: Policy,
-) -> Verdict:
+def _witnessed(witness: Any, writer: Reading, reader: Reading, direction: Direction) -> Verdict:
     """A break, once the validators confirm it on the documents as written; the witness shrunk, its kind kept."""
     try:
-        accepting = Gate(writer.schema, dialects[0], root, policy)
-        refusing = Gate(reader.schema, dialects[1], root, policy)
+        accepting, refusing = writer.gate, reader.gate
     except GateError as error:
         return Verdict("undecided", direction, reason=f"unsupported: {error}")
     if not (refusing.refuses(witness) and accepting.accepts(witness)):
         return Verdict("undecided", direction, reason="disagreement: the witness was not confirmed")
-    normal = writer.normal
-    kind = via.via(normal, witness) if normal is not None else "declared"
+    kind = _via(writer, witness)
 
     def holds(value: Any) -> bool:
-        if not (refusing.refuses(value) and accepting.accepts(value)):
-            return False
-        return normal is None or via.via(normal, value) == kind
+        return refusing.refuses(value) and accepting.accepts(value) and _via(writer, value) == kind
 
-    small = shrink(witness, holds)
-    if normal is not None:
-        small = dressed(normalise(writer.schema, dialects[0], formats=True), small, holds)
+    small = dressed(writer, shrink(witness, holds), holds)
     refusal = refusing.refusal(small)
     return Verdict(
         "breaking",
@@ -218,3 +216,7 @@ def _witnessed(
         refusal=refusal.message if refusal else None,
         refused_at=refusal.pointer if refusal else None,
     )
+
+
+def _via(writer: Reading, value: Any) -> Via:
+    return "declared" if writer.normal is None else via.via(writer.normal, value)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, Final
 
 #: beyond ±(2^53 − 1) many clients cannot hold an integer
 SAFE_INTEGER: Final = 2**53 - 1
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _MAX_DIGITS: Final = 4300
 _MAX_BITS: Final = 14_280  # of an integer with that many digits
 
@@ -57,13 +59,20 @@ def _number_key(value: Number) -> str:
 
 def same(left: Any, right: Any) -> bool:
     """JSON equality."""
-    return key(left) == key(right)
+    kind = type(left)
+    if kind is not type(right):
+        return not isinstance(left, str | dict) and not isinstance(right, str | dict) and key(left) == key(right)
+    if kind is dict:
+        return left.keys() == right.keys() and all(same(item, right[name]) for name, item in left.items())
+    if kind is list:
+        return len(left) == len(right) and all(map(same, left, right))
+    return bool(left == right)
 
 
 def is_json(scalar: Any) -> bool:
     """Whether a scalar can be written as JSON and read by any parser: no surrogates, no infinity, no endless digits."""
     if isinstance(scalar, str):
-        return not any("\ud800" <= character <= "\udfff" for character in scalar)
+        return scalar.isascii() or _SURROGATE.search(scalar) is None
     if isinstance(scalar, int):
         return scalar.bit_length() <= _MAX_BITS
     if isinstance(scalar, float):

@@ -14,6 +14,7 @@ from driftwatch.classify.verdict import Policy, Root
 _BACKTRACKS: Final = 100_000
 #: jsonschema-rs asserts these up to draft-07; no MCP client does
 _CONTENT: Final = frozenset({"contentEncoding", "contentMediaType", "contentSchema"})
+_ASSERTING: Final[frozenset[Dialect]] = frozenset({"draft-06", "draft-07"})
 
 
 class GateError(Exception):
@@ -33,7 +34,8 @@ class Gate:
 
     def __init__(self, schema: Schema, dialect: Dialect, root: Root, policy: Policy) -> None:
         self.root = root
-        self._validator = _compiled(_without_content(schema, dialect), dialect, policy.formats)
+        plain = _without_content(schema, dialect) if dialect in _ASSERTING else schema
+        self._validator = _compiled(plain, dialect, policy.formats)
 
     def accepts(self, value: Any) -> bool:
         """Whether the value is an instance at all (``root``) and valid."""

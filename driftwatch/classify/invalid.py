@@ -14,7 +14,8 @@ import jsonschema_rs
 from driftwatch.classify.dialect import Dialect, Schema, marked
 from driftwatch.classify.keywords import IN_PLACE, VOCABULARY, held, pointer, positions
 from driftwatch.classify.normal import Normal
-from driftwatch.classify.pattern.syntax import PatternError, parse
+from driftwatch.classify.pattern.syntax import PatternError, check
+from driftwatch.classify.reading import Reading
 
 REASON: Final = "invalid-schema"
 
@@ -52,7 +53,7 @@ def _pattern_problem(schema: dict[str, Any], dialect: Dialect) -> Problem | None
     for at, node in positions(schema, dialect):
         for tokens, pattern in _patterns(node):
             try:
-                parse(pattern)
+                check(pattern)
             except PatternError as error:
                 return Problem(f"pattern {pattern!r} is not valid: {error}", pointer((*at, *tokens)))
     return None
@@ -64,6 +65,14 @@ def _patterns(node: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
     if isinstance(node.get("patternProperties"), dict):
         for pattern in node["patternProperties"]:
             yield ("patternProperties", pattern), pattern
+
+
+def meant(reading: Reading) -> Problem | None:
+    """What is wrong with what a well-formed document refers to, or None."""
+    lost = reading.unresolved
+    if lost is not None:
+        return Problem(str(lost), lost.at)
+    return None if reading.normal is None else recursion(reading.normal)
 
 
 def recursion(normal: Normal) -> Problem | None:

@@ -27,7 +27,6 @@ _SPECIFICATIONS: Final[dict[Dialect, Any]] = {
     "2020-12": specifications.DRAFT202012,
 }
 _DYNAMIC: Final = frozenset({"$dynamicRef", "$recursiveRef"})
-_SETS: Final = frozenset({"required", "enum"})
 _BASE: Final = "urn:driftwatch:schema"
 
 
@@ -51,11 +50,10 @@ class UnresolvedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Normal:
-    """A schema in normal form. ``body`` has its definitions under ``$defs``; ``key`` is equal for equal forms."""
+    """A schema in normal form. ``body`` has its definitions under ``$defs``."""
 
     body: Schema
     dialect: Dialect
-    key: str
 
     @property
     def definitions(self) -> dict[str, Schema]:
@@ -70,8 +68,7 @@ def normalise(schema: Schema, dialect: Dialect, *, formats: bool = False) -> Nor
     within the document that leads nowhere.
     """
     reader = _Reader(dialect, formats)
-    body = reader.document(schema)
-    return Normal(body, dialect, exact.key(body))
+    return Normal(reader.document(schema), dialect)
 
 
 class _Reader:
@@ -79,6 +76,7 @@ class _Reader:
         self.dialect = dialect
         self.formats = formats
         self.specification = _SPECIFICATIONS[dialect]
+        self._identity = "id" if dialect == "draft-04" else "$id"
         self.names: dict[tuple[int, str], str] = {}
         self.definitions: dict[str, Schema] = {}
 
@@ -127,6 +125,8 @@ class _Reader:
         return _as_set(word, value)
 
     def _entered(self, node: dict[str, Any], resolver: Any, at: tuple[str, ...]) -> Any:
+        if self._identity not in node and "$schema" not in node:
+            return resolver
         written = node.get("$schema")
         if written is not None and written.rstrip("#") != URIS[self.dialect]:
             raise NotNormalError("embedded-dialect", pointer(at))
@@ -161,7 +161,9 @@ def _local(reference: str, resolver: Any) -> bool:
 def _as_set(word: str, value: Any) -> Any:
     if word == "type":
         return _types(value)
-    if word in _SETS and isinstance(value, list):
+    if word == "required":
+        return sorted(set(value))
+    if word == "enum" and isinstance(value, list):
         unique = {exact.key(item): item for item in value}
         return [unique[item] for item in sorted(unique)]
     if word == "dependentRequired":

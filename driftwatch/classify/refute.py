@@ -6,15 +6,21 @@ is asked about each edit. Finding nothing proves nothing; finding something stop
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from typing import Any, Final
 
+from driftwatch.classify.witness.formats import SAMPLES
+
 #: edits tried per question where nothing else is asked
 EDITS: Final = 300
 _PLAIN: Final[tuple[Any, ...]] = (None, "", 0, {}, [], True, "a", 1, 0.5, -1)
 _LONGEST: Final = 300
+#: characters that engines disagree about: line ends, digits, spaces and letters of Unicode
+_ODD: Final = ("\n", "a\n", "٣", "\u00a0", "é", "😀")
+_NO_SYNTAX: Final = re.compile(r"\\[a-zA-Z]|[\\^$.*+?()[\]{}|]")
 _DEEPEST: Final = 12
 _MISSING: Final = object()
 
@@ -66,6 +72,8 @@ def hints(*schemas: Any) -> Hints:
         for keyword, value in node.items():
             for hint in _from_keyword(keyword, value):
                 values.setdefault(repr(hint), hint)
+            if keyword == "patternProperties" and isinstance(value, dict):
+                keys.update(dict.fromkeys(key for pattern in value for key in _like(pattern)))
             if keyword in ("properties", "dependentRequired", "dependentSchemas", "dependencies"):
                 keys.update(dict.fromkeys(value if isinstance(value, dict) else ()))
             elif keyword == "required" and isinstance(value, list):
@@ -79,6 +87,10 @@ def _from_keyword(keyword: str, value: Any) -> Iterator[Any]:
         yield from value
     elif keyword in ("const", "default"):
         yield value
+    elif keyword == "format" and value in SAMPLES:
+        yield SAMPLES[value]
+    elif keyword == "pattern" and isinstance(value, str):
+        yield from (*_like(value), *_ODD)
     elif isinstance(value, bool) or not isinstance(value, int | float):
         return
     elif keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"):
@@ -87,6 +99,12 @@ def _from_keyword(keyword: str, value: Any) -> Iterator[Any]:
         yield from ("a" * length for length in (int(value) - 1, int(value), int(value) + 1) if 0 <= length <= _LONGEST)
     elif keyword in ("minItems", "maxItems", "minContains", "maxContains"):
         yield from (list(range(int(value) + more)) for more in (-1, 1) if int(value) < _LONGEST)
+
+
+def _like(pattern: str) -> Iterator[str]:
+    """The characters a pattern is written with, together, after another one, and each alone: some may match."""
+    letters = _NO_SYNTAX.sub("", pattern)[:_LONGEST]
+    yield from (letters, f"a{letters}", *dict.fromkeys(letters[:8]))
 
 
 def _edits(seed: Any, known: Hints) -> Iterator[Any]:
@@ -120,7 +138,7 @@ def _at_point(part: Any, known: Hints) -> Iterator[Any]:
         sources.insert(1, ({**part, key: value} for value in known.values for key in new))
     elif isinstance(part, list):
         sources.insert(0, iter([part[:-1], part + part, part[1:]]))
-        sources.insert(1, ([*part, value] for value in known.values))
+        sources.insert(1, ([*part, *more] for value in known.values for more in ([value], [value, value])))
     return _in_turn(sources)
 
 

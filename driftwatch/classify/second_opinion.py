@@ -1,7 +1,8 @@
-"""What others say about a pair of schemas: jsonschema-rs, and searches that share no code with the prover."""
+"""What others say about a pair of schemas: jsonschema-rs's own proof, and values near valid ones."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, Literal
@@ -9,117 +10,65 @@ from typing import Any, Final, Literal
 import jsonschema_rs
 from jsonschema_rs import canonical
 
-from driftwatch.classify import align, via
-from driftwatch.classify.dialect import DRAFTS, Dialect, Schema
+from driftwatch.classify import align, ways
+from driftwatch.classify.dialect import DRAFTS
 from driftwatch.classify.gate import Gate
-from driftwatch.classify.normal import Normal, NotNormalError, UnresolvedError, normalise
-from driftwatch.classify.refute import Refutation, hints, refute
-from driftwatch.classify.verdict import Policy, Root
-from driftwatch.classify.witness.candidates import Candidates
-from driftwatch.classify.witness.search import Effort, Found, search
+from driftwatch.classify.normal import Normal
+from driftwatch.classify.reading import Reading
+from driftwatch.classify.refute import EDITS, Refutation, hints, refute
+from driftwatch.classify.verdict import Policy
 
 Covers = Literal["yes", "no", "unknown"]
 
-_TRIED: Final = 60
-_SEEDS: Final = 4
+_SEEDS: Final = 6
+#: a tenth of a second, as measured
+_MOST_WAYS: Final = 1_024
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two documents as written, the dialect of each, and the gate that validates against each."""
+    """The question whether ``sup`` accepts everything that ``sub`` accepts."""
 
-    sub: Schema
-    sup: Schema
-    dialects: tuple[Dialect, Dialect]
-    gates: tuple[Gate, Gate]
-    root: Root
-    policy: Policy
-
-
-class SecondOpinion:
-    """Opinions about one pair. Documents without a normal form (dynamic or remote references) have few."""
-
-    def __init__(self, pair: Pair) -> None:
-        self.pair = pair
-        self.normals = _normals(pair)
-        self._canonical = _canonical_pair(self.normals, pair) if self.normals else None
+    sub: Reading
+    sup: Reading
 
     @property
-    def covers(self) -> Covers:
-        """Whether jsonschema-rs proves that ``sup`` accepts everything ``sub`` accepts."""
-        return self._canonical.covers if self._canonical else "unknown"
-
-    def refuted(self, seeds: tuple[Any, ...] = ()) -> Refutation | None:
-        """A value against containment near valid ones; ``seeds`` are used where no others are found."""
-        accepting, refusing = self.pair.gates
-        found: list[Any] = []
-        if self.normals:
-            tried = islice(Candidates(*self.normals, rich=True).whole(), _TRIED)
-            found = list(islice(filter(accepting.accepts, tried), _SEEDS))
-        known = hints(self.pair.sub, self.pair.sup)
-        return refute(found or list(seeds), known, accepts=accepting.accepts, refuses=refusing.refuses)
-
-    def witness(self, effort: Effort) -> Found | None:
-        """The best value that refutes containment, found by directed search."""
-        if not self.normals:
-            return None
-        inside, outside = self.normals
-        difference = self._canonical.difference if self._canonical else lambda: None
-        return search(
-            inside,
-            outside,
-            self.pair.gates,
-            effort,
-            rank=lambda value: via.rank(inside, value),
-            difference=difference,
-        )
+    def gates(self) -> tuple[Gate, Gate]:
+        """The validator of each. Raises GateError."""
+        return self.sub.gate, self.sup.gate
 
 
-def _normals(pair: Pair) -> tuple[Normal, Normal] | None:
-    formats = pair.policy.formats
+def covers(pair: Pair) -> Covers:
+    """Whether jsonschema-rs proves that ``sup`` accepts everything ``sub`` accepts.
+
+    Unknown for documents that no dialect can hold side by side, or without a normal form, and where its normal form,
+    made in native code that nobody can interrupt, would be written out case by case.
+    """
+    if pair.sub.normal is None or pair.sup.normal is None:
+        return "unknown"
+    aligned = align.together(pair.sub.normal, pair.sup.normal)
+    if aligned is None or any(ways.most(side.body, side.dialect) > _MOST_WAYS for side in aligned):
+        return "unknown"
+    policy = pair.sub.policy
     try:
-        return (
-            normalise(pair.sub, pair.dialects[0], formats=formats),
-            normalise(pair.sup, pair.dialects[1], formats=formats),
-        )
-    except (NotNormalError, UnresolvedError):
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class _CanonicalPair:
-    """Both sides as jsonschema-rs compares them, in one dialect."""
-
-    sub: jsonschema_rs.CanonicalSchema
-    sup: jsonschema_rs.CanonicalSchema
-    dialect: Dialect
-    covers: Covers
-
-    def difference(self) -> Normal | None:
-        """A schema of the values of ``sub`` that ``sup`` refuses, where it can be written down."""
-        try:
-            schema = self.sub.subtract(self.sup).to_json_schema()
-            return normalise(schema, self.dialect) if isinstance(schema, dict) else None
-        except (canonical.CanonicalizationError, ValueError, NotNormalError, UnresolvedError):
-            return None
-
-
-def _canonical_pair(normals: tuple[Normal, Normal], pair: Pair) -> _CanonicalPair | None:
-    aligned = align.together(*normals)
-    if aligned is None:
-        return None
-    try:
-        sub, sup = (_canonical(side, pair.policy) for side in aligned)
-        if pair.root == "object":
-            sub = sub.intersect(_canonical(Normal({"type": "object"}, aligned[0].dialect, ""), pair.policy))
+        sub, sup = (_canonical(side, policy) for side in aligned)
+        if pair.sub.root == "object":
+            sub = sub.intersect(_canonical(Normal({"type": "object"}, aligned[0].dialect), policy))
         answer = str(sup.covers(sub))
     except (canonical.CanonicalizationError, ValueError):
-        return None
-    covers: Covers = "yes" if answer == "yes" else "no" if answer == "no" else "unknown"
-    return _CanonicalPair(sub, sup, aligned[0].dialect, covers)
+        return "unknown"
+    return "yes" if answer == "yes" else "no" if answer == "no" else "unknown"
 
 
 def _canonical(side: Normal, policy: Policy) -> jsonschema_rs.CanonicalSchema:
     return jsonschema_rs.canonicalize(
         align.plain(side.body, side.dialect), draft=DRAFTS[side.dialect], validate_formats=policy.formats, offline=True
     )
+
+
+def refuted(pair: Pair, seeds: Iterable[Any], *, limit: int = EDITS) -> Refutation | None:
+    """A value against containment, near the valid ones among ``seeds`` and the constants of both documents."""
+    accepting, refusing = pair.gates
+    known = hints(pair.sub.schema, pair.sup.schema)
+    valid = islice(filter(accepting.accepts, (*seeds, *known.values)), _SEEDS)
+    return refute(valid, known, accepts=accepting.accepts, refuses=refusing.refuses, limit=limit)

@@ -69,4 +69,6 @@ class Verdict:
     """The refusing side's validator message for the witness, e.g. ``/status: null is not of type "string"``."""
     refused_at: str | None = None
     """JSON pointer into the witness where it is refused."""
+    needs_format_assertion: bool = False
+    """Compatible, but it breaks clients that assert ``format`` (TypeScript ones do; the specification does not)."""
     details: dict[str, Any] = field(default_factory=dict)

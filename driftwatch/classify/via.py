@@ -23,11 +23,6 @@ def via(writer: Normal, value: Any) -> Via:
     return "declared" if declared(writer, value) else "undeclared-key"
 
 
-def rank(writer: Normal, value: Any) -> int:
-    """0 for a declared witness; higher is worse."""
-    return {"declared": 0, "undeclared-key": 1, "unsafe-number": 2}[via(writer, value)]
-
-
 def declared(writer: Normal, value: Any) -> bool:
     """Whether every key of every object in ``value`` is one the writer's schema knows.
 

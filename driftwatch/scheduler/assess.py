@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
+from driftwatch import telemetry
 from driftwatch.alerts import lifecycle, transitive
 from driftwatch.classify import CLASSIFIER_VERSION
-from driftwatch.classify.tool import over_budget
+from driftwatch.classify.decide import DISAGREEMENT
+from driftwatch.classify.tool import Assessment, over_budget
 from driftwatch.errors import NotFoundError
 from driftwatch.history.assessments import load_for_assessment, store_assessment
 from driftwatch.history.evidence_store import judge_due
@@ -48,11 +50,12 @@ async def _assess(services: Services, change_id: int) -> None:
     except Exception:  # a change without a verdict would never be told; undecided is told
         log.exception("classifier failed", change=change_id)
         assessment = over_budget(asked.old, asked.new, "budget: the classifier failed")
-    duration_ms = (time.perf_counter() - started) * 1000
+    seconds = time.perf_counter() - started
+    count(change_id, assessment, seconds)
     against = await _against_baseline(services, change_id)
     async with services.db.transaction() as session:
         stored = await store_assessment(
-            session, change_id, assessment, classifier_version=CLASSIFIER_VERSION, duration_ms=duration_ms
+            session, change_id, assessment, classifier_version=CLASSIFIER_VERSION, duration_ms=seconds * 1000
         )
         if stored and against is not None:
             await transitive.store_verdict(session, change_id, against)
@@ -74,6 +77,16 @@ async def _against_baseline(services: Services, change_id: int) -> transitive.Ag
             continue
         found = transitive.worse(found, transitive.Against(version_id, assessment.verdict, assessment.via))
     return found
+
+
+def count(change_id: int, assessment: Assessment, seconds: float) -> None:
+    """Let the metrics know of an assessment; two who contradict each other are also logged."""
+    telemetry.CLASSIFIER_SECONDS.observe(seconds)
+    telemetry.VERDICTS.labels(assessment.verdict).inc()
+    for part in assessment.parts:
+        if (part.reason or "").startswith(DISAGREEMENT):
+            telemetry.DISAGREEMENTS.inc()
+            log.error("classifier disagrees with itself", change=change_id, part=str(part.part), reason=part.reason)
 
 
 async def conclude(services: Services) -> None:

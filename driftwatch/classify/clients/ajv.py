@@ -31,7 +31,7 @@ class Ajv:
         # The promise of an asynchronous schema counts as valid, whatever it will say.
         self._accepts_all = bool(schema.get("$async"))
         self._body = Rewriter(schema, engine).body()
-        self._endless = invalid.recursion(Normal(self._body, "2020-12", "")) is not None
+        self._endless = invalid.recursion(Normal(self._body, "2020-12")) is not None
         self._validator = None if self._endless else _compiled(self._body)
 
     @property

@@ -11,7 +11,7 @@ from driftwatch.classify.clients import formats, javascript
 from driftwatch.classify.clients.ajv_document import CompileError, NotReadableError
 from driftwatch.classify.clients.ajv_keywords import INHERITED, TYPES
 from driftwatch.classify.pattern import match
-from driftwatch.classify.pattern.syntax import PatternError, parse
+from driftwatch.classify.pattern.syntax import PatternError, check
 
 Scalar = Callable[[str, dict[str, Any], dict[str, Any], str], None]
 
@@ -37,7 +37,7 @@ def types(node: dict[str, Any], out: dict[str, Any], at: str) -> None:
 def readable(pattern: str, at: str) -> None:
     """Raises CompileError for a pattern no JavaScript engine compiles with the ``u`` flag."""
     try:
-        parse(pattern)
+        check(pattern)
     except PatternError as error:
         raise CompileError(f"Invalid regular expression: /{pattern}/u: {error}", at) from error
     if not match.supported(pattern):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from driftwatch.classify.clients import uris
-from driftwatch.classify.pattern.syntax import PatternError, parse
+from driftwatch.classify.pattern.syntax import PatternError, check
 
 _FLAGS: Final = re.IGNORECASE | re.ASCII
 #: white space and line ends of ECMA-262
@@ -94,7 +94,7 @@ def ipv6(text: str) -> bool:
 def regex(text: str) -> bool:
     """A regular expression; read with the ``u`` flag here, where Ajv reads it without: a little stricter."""
     try:
-        parse(text)
+        check(text)
     except PatternError:
         return False
     return True

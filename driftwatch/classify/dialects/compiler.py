@@ -127,4 +127,5 @@ class Compiler:
         if self.dialect.ref_alone and "$ref" in raw:
             return handlers["$ref"](self, raw, spot)
         needed = {handlers[keyword]: None for keyword in raw if keyword in handlers}
-        return all_of([handler(self, raw, spot) for handler in needed])
+        parts = [handler(self, raw, spot) for handler in needed]
+        return parts[0] if len(parts) == 1 and parts[0].may != parts[0].must else all_of(parts)

@@ -94,7 +94,7 @@ def check(spot: Spot) -> Iterator[Draft]:
 def _draft(spot: Spot, keyword: str, relaxed: str, tightened: str) -> Draft:
     at = f"{spot.pointer}/{escape(keyword)}" if keyword in spot.new.words else spot.pointer
     rule, said = (RELAXED, relaxed) if spot.direction == "output" else (TIGHTENED, tightened)
-    return Draft(rule, at, f"{spot.subject} {said}", spot.local())
+    return Draft(rule, at, f"{spot.subject} {said}", spot.local)
 
 
 def _says_something(keyword: str, value: Any) -> bool:

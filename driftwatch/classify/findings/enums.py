@@ -51,20 +51,20 @@ def _added(spot: Spot, before: list[Any], after: list[Any] | None) -> Iterator[D
             message = (
                 f"{spot.subject} may now be any {'/'.join(sorted(spot.new.types - {'null'}))} (was {_known(before)})"
             )
-            yield Draft(ADDED, spot.pointer, message, spot.local())
+            yield Draft(ADDED, spot.pointer, message, spot.local)
         return
     new = _without(after, before)
     if new:
-        yield Draft(ADDED, spot.pointer, f"{spot.subject} may now be {_known(new)}", spot.local())
+        yield Draft(ADDED, spot.pointer, f"{spot.subject} may now be {_known(new)}", spot.local)
 
 
 def _removed(spot: Spot, before: list[Any] | None, after: list[Any]) -> Iterator[Draft]:
     if before is None:
-        yield Draft(REMOVED, spot.pointer, f"{spot.subject} must now be {_known(after)}", spot.local())
+        yield Draft(REMOVED, spot.pointer, f"{spot.subject} must now be {_known(after)}", spot.local)
         return
     gone = _without(before, after)
     if gone:
-        yield Draft(REMOVED, spot.pointer, f"{spot.subject} may no longer be {_known(gone)}", spot.local())
+        yield Draft(REMOVED, spot.pointer, f"{spot.subject} may no longer be {_known(gone)}", spot.local)
 
 
 def _without(values: list[Any], others: list[Any]) -> list[Any]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from driftwatch.classify import via
-from driftwatch.classify.decide import Proof, contains
+from driftwatch.classify.decide import Proof, glance
 from driftwatch.classify.dialect import Dialect, Schema
 from driftwatch.classify.findings import (
     bounds,
@@ -23,8 +23,8 @@ from driftwatch.classify.findings import (
 )
 from driftwatch.classify.findings.rule import Draft, Local, Rule, name, words
 from driftwatch.classify.findings.walk import Spot, spots
-from driftwatch.classify.normal import NotNormalError, UnresolvedError, normalise
-from driftwatch.classify.verdict import Direction, Finding, Level, Policy, Verdict
+from driftwatch.classify.reading import Reading
+from driftwatch.classify.verdict import Finding, Level, Policy, Verdict
 
 _FAMILIES: Final[tuple[Callable[[Spot], Iterator[Draft]], ...]] = (
     *(types.check, enums.check, properties.check, objects.check, bounds.check, patterns.check, unions.check),
@@ -51,12 +51,14 @@ def explain(
 
 
 def annotation_findings(
-    old: Schema, new: Schema, dialects_: tuple[Dialect, Dialect], direction: Direction
+    old: Schema, new: Schema, verdict: Verdict, dialects_: tuple[Dialect, Dialect]
 ) -> tuple[Finding, ...]:
-    """Findings for a pair that accepts the same values by construction."""
+    """Findings for a pair that accepts the same values, formats aside."""
     families = (references.check, dialects.check, wording.check, patterns.check)
-    drafts = [draft for spot in spots(old, new, dialects_, direction) for family in families for draft in family(spot)]
-    return tuple(_finding(draft, _annotation_level(draft)) for draft in _unique(drafts)[:_MOST])
+    drafts = [
+        draft for spot in spots(old, new, dialects_, verdict.direction) for family in families for draft in family(spot)
+    ]
+    return tuple(_finding(draft, _annotation_level(draft, verdict)) for draft in _unique(drafts)[:_MOST])
 
 
 def _drafts(spot: Spot) -> Iterator[Draft]:
@@ -68,10 +70,20 @@ def _unique(drafts: list[Draft]) -> list[Draft]:
     return list({(draft.rule.id, draft.pointer, draft.message): draft for draft in drafts}.values())
 
 
-def _annotation_level(draft: Draft) -> Level:
+def _annotation_level(draft: Draft, verdict: Verdict) -> Level:
     if wording.telling(draft):
         return "warning"
-    return "info" if draft.rule.level == "breaking" else draft.rule.level
+    if draft.rule.level == "breaking" or draft.rule is references.RETARGETED:
+        # The same values in another spelling.
+        return "annotation"
+    return _level(draft, verdict)
+
+
+def _level(draft: Draft, verdict: Verdict) -> Level:
+    """The level of a rule that no proof grades: a format that refuses nothing even if it is asserted is news."""
+    if draft.rule is patterns.FORMAT and verdict.outcome == "compatible" and not verdict.needs_format_assertion:
+        return "info"
+    return draft.rule.level
 
 
 def _finding(draft: Draft, level: Level, witness: Any = None, *, proved: bool = False) -> Finding:
@@ -102,19 +114,19 @@ class _Grader:
         self.dialects = dialects_
         self.policy = Policy(formats=policy.formats, max_steps=200, max_seconds=0.05)
         self.left = _LOCAL_PROOFS
-        self.proofs: dict[int, Proof] = {}
 
     def grade(self, draft: Draft) -> Finding:
         if draft.rule.level != "breaking":
-            return _finding(draft, "warning" if wording.telling(draft) else draft.rule.level)
+            return _finding(draft, "warning" if wording.telling(draft) else _level(draft, self.verdict))
         if self.verdict.outcome == "compatible":
             return _finding(draft, "info")
-        proof = self._proof(draft.local)
-        if proof is None or proof.answer == "unknown":
+        sides = None if draft.local is None or self.left == 0 else self._sides(draft.local())
+        proof = self._proof(sides)
+        if sides is None or proof is None or proof.answer == "unknown":
             return _finding(draft, self._unproved())
         if proof.answer == "yes":
             return _finding(draft, "info")
-        declared = self.verdict.via in (None, "declared") and self._declared(draft.local, proof.witness)
+        declared = self.verdict.via in (None, "declared") and _declared(sides[0], proof.witness)
         level: Level = "breaking" if declared else "warning"
         return _finding(draft, level, proof.witness, proved=True)
 
@@ -123,24 +135,22 @@ class _Grader:
             return "breaking"
         return "warning"
 
-    def _proof(self, local: Local | None) -> Proof | None:
-        if local is None or self.left == 0:
+    def _proof(self, sides: tuple[Reading, Reading] | None) -> Proof | None:
+        if sides is None:
             return None
         self.left -= 1
-        return contains(*self._sides(local), root="any", dialects=self._order(), policy=self.policy)
+        return glance(*sides)
 
-    def _sides(self, local: Local) -> tuple[Schema, Schema]:
-        return (local.new, local.old) if self.verdict.direction == "output" else (local.old, local.new)
-
-    def _order(self) -> tuple[Dialect, Dialect]:
-        old, new = self.dialects
+    def _sides(self, local: Local | None) -> tuple[Reading, Reading] | None:
+        """The local pair as (writer, reader)."""
+        if local is None:
+            return None
+        old, new = (
+            Reading(schema, dialect, "any", self.policy)
+            for schema, dialect in zip((local.old, local.new), self.dialects, strict=True)
+        )
         return (new, old) if self.verdict.direction == "output" else (old, new)
 
-    def _declared(self, local: Local | None, witness: Any) -> bool:
-        if local is None:
-            return True
-        try:
-            writer = normalise(self._sides(local)[0], self._order()[0])
-        except (NotNormalError, UnresolvedError):
-            return True
-        return via.via(writer, witness) == "declared"
+
+def _declared(writer: Reading, witness: Any) -> bool:
+    return writer.normal is None or via.via(writer.normal, witness) == "declared"

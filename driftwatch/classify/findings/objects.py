@@ -39,9 +39,9 @@ def check(spot: Spot) -> Iterator[Draft]:
         return
     at = f"{spot.pointer}/additionalProperties" if "additionalProperties" in new.words else spot.pointer
     if spot.direction == "output" and old.closed:
-        yield Draft(OPENED, at, f"{spot.subject} may now carry undeclared keys", spot.undeclared())
+        yield Draft(OPENED, at, f"{spot.subject} may now carry undeclared keys", spot.undeclared)
     elif spot.direction == "input" and new.closed:
-        yield Draft(CLOSED, at, f"{spot.subject} may no longer carry undeclared keys", spot.undeclared())
+        yield Draft(CLOSED, at, f"{spot.subject} may no longer carry undeclared keys", spot.undeclared)
 
 
 def _objects(spot: Spot) -> bool:

@@ -51,9 +51,9 @@ def _pattern(spot: Spot, before: object, after: object) -> Iterator[Draft]:
     at = f"{spot.pointer}/pattern" if after else spot.pointer
     if spot.direction == "input":
         if isinstance(after, str):
-            yield Draft(TIGHTENED, at, f"{spot.subject} must now match {name(after)}", spot.local())
+            yield Draft(TIGHTENED, at, f"{spot.subject} must now match {name(after)}", spot.local)
     elif isinstance(after, str):
         was = f" (was {name(before)})" if isinstance(before, str) else ""
-        yield Draft(PATTERN, at, f"{spot.subject} may now have the form {name(after)}{was}", spot.local())
+        yield Draft(PATTERN, at, f"{spot.subject} may now have the form {name(after)}{was}", spot.local)
     elif isinstance(before, str):
-        yield Draft(PATTERN, at, f"{spot.subject} need no longer match {name(before)}", spot.local())
+        yield Draft(PATTERN, at, f"{spot.subject} need no longer match {name(before)}", spot.local)

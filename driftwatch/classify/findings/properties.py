@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from driftwatch.classify.findings.rule import Draft, Example, Rule, name
@@ -122,16 +123,16 @@ def _of_results(spot: Spot) -> Iterator[Draft]:
     for key in new.properties:
         if key not in old.properties:
             at = f"{new.homes.get(f'properties/{key}', spot.pointer)}/properties/{escape(key)}"
-            yield Draft(OUTPUT_ADDED, at, f"{name(spot.below(key))} is new in results", spot.only(key))
+            yield Draft(OUTPUT_ADDED, at, f"{name(spot.below(key))} is new in results", partial(spot.only, key))
     for key in old.properties:
         if key not in new.properties:
             also = " and may be missing" if key in old.required - new.required else ""
             message = f"{name(spot.below(key))} is no longer declared{also}"
-            yield Draft(OUTPUT_REMOVED, f"{spot.pointer}/properties/{escape(key)}", message, spot.only(key))
+            yield Draft(OUTPUT_REMOVED, f"{spot.pointer}/properties/{escape(key)}", message, partial(spot.only, key))
     for key in sorted(old.required - new.required):
         if key in new.properties or key not in old.properties:
             at = f"{spot.pointer}/properties/{escape(key)}" if key in new.properties else f"{spot.pointer}/required"
-            yield Draft(MADE_OPTIONAL, at, f"{name(spot.below(key))} may now be missing", spot.only(key))
+            yield Draft(MADE_OPTIONAL, at, f"{name(spot.below(key))} may now be missing", partial(spot.only, key))
 
 
 def _of_arguments(spot: Spot) -> Iterator[Draft]:
@@ -140,13 +141,13 @@ def _of_arguments(spot: Spot) -> Iterator[Draft]:
         rule = MADE_REQUIRED if key in old.properties else REQUIRED_ADDED
         at = f"{spot.pointer}/properties/{escape(key)}" if key in new.properties else f"{spot.pointer}/required"
         was = " (was optional)" if rule is MADE_REQUIRED else ""
-        yield Draft(rule, at, f"callers must now send {name(spot.below(key))}{was}", spot.only(key))
+        yield Draft(rule, at, f"callers must now send {name(spot.below(key))}{was}", partial(spot.only, key))
     for key in new.properties:
         if key not in old.properties and key not in new.required:
             at = f"{new.homes.get(f'properties/{key}', spot.pointer)}/properties/{escape(key)}"
-            yield Draft(OPTIONAL_ADDED, at, f"callers may now send {name(spot.below(key))}", spot.only(key))
+            yield Draft(OPTIONAL_ADDED, at, f"callers may now send {name(spot.below(key))}", partial(spot.only, key))
     for key in old.properties:
         if key not in new.properties:
             word = "accepted" if new.closed else "declared"
             message = f"{name(spot.below(key))} is no longer {word}"
-            yield Draft(INPUT_REMOVED, f"{spot.pointer}/properties/{escape(key)}", message, spot.only(key))
+            yield Draft(INPUT_REMOVED, f"{spot.pointer}/properties/{escape(key)}", message, partial(spot.only, key))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -47,12 +48,12 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A finding before it is graded. ``local`` None: the rule's own level stands."""
+    """A finding before it is graded. ``local`` makes the pair that grades it; None: the rule's own level stands."""
 
     rule: Rule
     pointer: str
     message: str
-    local: Local | None = None
+    local: Callable[[], Local | None] | None = None
 
 
 def name(text: str) -> str:

@@ -59,25 +59,25 @@ def check(spot: Spot) -> Iterator[Draft]:
 def _widened(spot: Spot) -> Iterator[Draft]:
     before, after = spot.old.types, spot.new.types
     if spot.old.nothing and not spot.new.nothing:
-        yield Draft(WIDENED, spot.pointer, f"{spot.subject} may now be there", spot.local())
+        yield Draft(WIDENED, spot.pointer, f"{spot.subject} may now be there", spot.local)
     if before is None or before == after:
         return
     if after is None:
         if not (spot.new.words.get("enum") or "const" in spot.new.words):
             message = f"{spot.subject} may now be anything (was {kinds(before)})"
-            yield Draft(WIDENED, spot.pointer, message, spot.local())
+            yield Draft(WIDENED, spot.pointer, message, spot.local)
         return
     if "null" in after - before:
-        yield Draft(NULL_ADDED, spot.pointer, f"{spot.subject} may now be null", spot.local())
+        yield Draft(NULL_ADDED, spot.pointer, f"{spot.subject} may now be null", spot.local)
     if gained(before, after) and not _both_listed(spot):
         message = f"{spot.subject} may now be {kinds(after - {'null'})} (was {kinds(before)})"
-        yield Draft(WIDENED, spot.pointer, message, spot.local())
+        yield Draft(WIDENED, spot.pointer, message, spot.local)
 
 
 def _narrowed(spot: Spot) -> Iterator[Draft]:
     before, after = spot.old.types, spot.new.types
     if spot.new.nothing and not spot.old.nothing:
-        yield Draft(NARROWED, spot.pointer, f"{spot.subject} is no longer accepted", spot.local())
+        yield Draft(NARROWED, spot.pointer, f"{spot.subject} is no longer accepted", spot.local)
     if after is None or before == after:
         return
     if before is None:
@@ -90,7 +90,7 @@ def _narrowed(spot: Spot) -> Iterator[Draft]:
         message = f"{spot.subject} must now be {kinds(after)} (was {kinds(before)})"
     else:
         return
-    yield Draft(NARROWED, spot.pointer, message, spot.local())
+    yield Draft(NARROWED, spot.pointer, message, spot.local)
 
 
 def _both_listed(spot: Spot) -> bool:

@@ -41,12 +41,12 @@ def check(spot: Spot) -> Iterator[Draft]:
             if not any(branch is right for _, right, _ in paired):
                 message = f"{spot.subject} may now have another shape: {_shape(spot.new.document, branch)}"
                 where = spot.pointer + "".join(f"/{escape(token)}" for token in at)
-                yield Draft(BRANCH_ADDED, where, message, spot.local())
+                yield Draft(BRANCH_ADDED, where, message, spot.local)
         return
     for branch in gone:
         if not any(branch is left for left, _, _ in paired):
             message = f"{spot.subject} may no longer have the shape {_shape(spot.old.document, branch)}"
-            yield Draft(NARROWED, spot.pointer, message, spot.local())
+            yield Draft(NARROWED, spot.pointer, message, spot.local)
 
 
 def _shape(document: Document, branch: Any) -> str:

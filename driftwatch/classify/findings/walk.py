@@ -110,13 +110,13 @@ def spots(old: Schema, new: Schema, dialects: tuple[Dialect, Dialect], direction
         count += 1
         yield spot
         if depth < _DEEPEST:
-            pending.extend((below, depth + 1) for below in _below(spot))
+            pending.extend((below, depth + 1) for below in _below(spot) if below is not None)
 
 
 def _settled(spot: Spot, seen: set[tuple[str, str]]) -> bool:
     mine, yours = spot.old, spot.new
     if mine.reference is None and yours.reference is None:
-        return exact.same(mine.schema, yours.schema) and not any(True for _ in references(mine.schema))
+        return False
     at = (mine.reference or mine.pointer, yours.reference or yours.pointer)
     if at in seen:
         return True
@@ -124,7 +124,7 @@ def _settled(spot: Spot, seen: set[tuple[str, str]]) -> bool:
     return False
 
 
-def _below(spot: Spot) -> Iterator[Spot]:
+def _below(spot: Spot) -> Iterator[Spot | None]:
     old, new = spot.old, spot.new
     for key in new.properties:
         if key in old.properties:
@@ -141,11 +141,14 @@ def _below(spot: Spot) -> Iterator[Spot]:
         yield _pair(spot, at, left, right, spot.path)
 
 
-def _pair(spot: Spot, tokens: tuple[str, ...], old: Any, new: Any, path: str) -> Spot:
+def _pair(spot: Spot, tokens: tuple[str, ...], old: Any, new: Any, path: str) -> Spot | None:
+    """The position below, or None where nothing can have changed."""
+    if exact.same(old, new) and not any(True for _ in references(old)):
+        return None
     return Spot(child(spot.old, tokens, old), child(spot.new, tokens, new), path, spot.direction)
 
 
-def _items(spot: Spot) -> Iterator[Spot]:
+def _items(spot: Spot) -> Iterator[Spot | None]:
     (before, rest_before), (after, rest_after) = prefix_of(spot.old.words), prefix_of(spot.new.words)
     word = "items" if isinstance(spot.new.words.get("items"), list) else "prefixItems"
     for index, (left, right) in enumerate(zip(before, after, strict=False)):

@@ -1,1 +1,1 @@
-"""Patterns as ECMA-262 reads them: their syntax, and members to try. Python's ``re`` never sees a server's pattern."""
+"""Patterns as ECMA-262 reads them: their syntax, and what they match. Python's ``re`` never sees one of a server."""

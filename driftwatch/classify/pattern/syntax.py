@@ -1,43 +1,29 @@
-"""Parser for ECMA-262 patterns with the ``u`` flag (ECMA-262 2024, 22.2.1), as TypeScript clients compile them."""
+"""Which patterns are valid: ECMA-262 with the ``u`` flag (ECMA-262 2024, 22.2.1), as TypeScript clients compile them.
+
+What a valid pattern means is for ``driftwatch.classify.regex`` to say, which knows only a part of the language.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from driftwatch.classify.pattern.tree import (
-    DIGITS,
-    LINE_TERMINATORS,
-    MAX_CODE_POINT,
-    SPACE,
-    WORD,
-    Anchor,
-    Backreference,
-    Chars,
-    Choice,
-    Look,
-    Node,
-    Repeat,
-    Sequence,
-    complement,
-)
-
 _CONTROL: Final = {"f": 0x0C, "n": 0x0A, "r": 0x0D, "t": 0x09, "v": 0x0B}
 _SYNTAX: Final = frozenset("^$\\.*+?()[]{}|/")
-_CLASSES: Final = {"d": DIGITS, "w": WORD, "s": SPACE}
+_SHORTHANDS: Final = frozenset("dDwWsS")
+_MAX_CODE_POINT: Final = 0x10FFFF
 
 
 class PatternError(ValueError):
     """The pattern is not valid ECMA-262 with the ``u`` flag."""
 
 
-def parse(pattern: str) -> Node:
-    """The pattern's syntax tree. Raises PatternError when an ECMA-262 engine refuses it under ``u``."""
+def check(pattern: str) -> None:
+    """Raises PatternError when an ECMA-262 engine refuses the pattern under ``u``."""
     parser = _Parser(pattern)
-    node = parser.disjunction()
+    parser.disjunction()
     if parser.at < len(pattern):
         raise PatternError(f"unmatched `{pattern[parser.at]}` at {parser.at}")
     parser.check_references()
-    return node
 
 
 class _Parser:
@@ -72,51 +58,46 @@ class _Parser:
         self.at += 1
         return self.text[self.at - 1]
 
-    def disjunction(self) -> Node:
-        options = [self.alternative()]
+    def disjunction(self) -> None:
+        self.alternative()
         while self.take("|"):
-            options.append(self.alternative())
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+            self.alternative()
 
-    def alternative(self) -> Node:
-        parts: list[Node] = []
+    def alternative(self) -> None:
         while self.at < len(self.text) and self.text[self.at] not in "|)":
-            parts.append(self.term())
-        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+            self.term()
 
-    def term(self) -> Node:
+    def term(self) -> None:
         character = self.next()
         if character in "^$":
-            return Anchor("^" if character == "^" else "$")
+            return
         if character == "(" and self.text[self.at : self.at + 2] in ("?=", "?!"):
-            return self.look(behind=False)
-        if character == "(" and self.text[self.at : self.at + 3] in ("?<=", "?<!"):
-            return self.look(behind=True)
-        if character == "\\" and self.at < len(self.text) and self.text[self.at] in "bB":
-            return Anchor("b" if self.next() == "b" else "B")
-        return self.quantified(self.atom(character))
+            self.at += 2
+            self.rest_of_group()
+        elif character == "(" and self.text[self.at : self.at + 3] in ("?<=", "?<!"):
+            self.at += 3
+            self.rest_of_group()
+        elif character == "\\" and self.at < len(self.text) and self.text[self.at] in "bB":
+            self.at += 1
+        else:
+            self.atom(character)
+            self.quantifier()
 
-    def look(self, *, behind: bool) -> Node:
-        self.at += 2 if behind else 1
-        negative = self.next() == "!"
-        part = self.disjunction()
+    def rest_of_group(self) -> None:
+        self.disjunction()
         self.expect(")")
-        return Look(part, behind, negative)
 
-    def atom(self, character: str) -> Node:
-        if character == ".":
-            return Chars(complement(LINE_TERMINATORS))
+    def atom(self, character: str) -> None:
         if character == "(":
-            return self.group()
-        if character == "[":
-            return self.character_class()
-        if character == "\\":
-            return self.atom_escape()
-        if character in "*+?{}])":
+            self.group()
+        elif character == "[":
+            self.character_class()
+        elif character == "\\":
+            self.atom_escape()
+        elif character in "*+?{}])":
             raise PatternError(f"nothing to repeat or close at {self.at - 1}: `{character}`")
-        return Chars(((ord(character), ord(character)),))
 
-    def group(self) -> Node:
+    def group(self) -> None:
         if self.take("?:"):
             pass
         elif self.take("?<"):
@@ -126,9 +107,7 @@ class _Parser:
             raise PatternError(f"unknown group at {self.at}")
         else:
             self.groups += 1
-        node = self.disjunction()
-        self.expect(")")
-        return node
+        self.rest_of_group()
 
     def group_name(self) -> str:
         end = self.text.find(">", self.at)
@@ -138,28 +117,17 @@ class _Parser:
         self.at = end + 1
         return name
 
-    def quantified(self, atom: Node) -> Node:
-        bounds = self.quantifier()
-        if bounds is None:
-            return atom
+    def quantifier(self) -> None:
+        if self.take("{"):
+            low = high = self.digits()
+            if self.take(",") and not self.peek("}"):
+                high = self.digits()
+            self.expect("}")
+            if high < low:
+                raise PatternError("numbers out of order in a quantifier")
+        elif not (self.take("*") or self.take("+") or self.take("?")):
+            return
         self.take("?")
-        low, high = bounds
-        if high is not None and high < low:
-            raise PatternError("numbers out of order in a quantifier")
-        return Repeat(atom, low, high)
-
-    def quantifier(self) -> tuple[int, int | None] | None:
-        for sign, bounds in (("*", (0, None)), ("+", (1, None)), ("?", (0, 1))):
-            if self.take(sign):
-                return bounds
-        if not self.take("{"):
-            return None
-        low = self.digits()
-        high: int | None = low
-        if self.take(","):
-            high = None if self.peek("}") else self.digits()
-        self.expect("}")
-        return low, high
 
     def digits(self) -> int:
         start = self.at
@@ -169,28 +137,19 @@ class _Parser:
             raise PatternError(f"a count expected at {start}")
         return int(self.text[start : self.at])
 
-    def atom_escape(self) -> Node:
+    def atom_escape(self) -> None:
         character = self.next()
         if character in "123456789":
             self.at -= 1
-            return self.reference(self.digits())
-        if character == "k":
+            self.references.append(self.digits())
+        elif character == "k":
             self.expect("<")
-            return self.reference(self.group_name())
-        shorthand = self.shorthand(character)
-        if shorthand is not None:
-            return shorthand
-        code = self.character_escape(character)
-        return Chars(((code, code),))
+            self.references.append(self.group_name())
+        elif not self.shorthand(character):
+            self.character_escape(character)
 
-    def reference(self, group: int | str) -> Node:
-        self.references.append(group)
-        return Backreference(group)
-
-    def shorthand(self, character: str) -> Chars | None:
-        if character.lower() in _CLASSES:
-            ranges = _CLASSES[character.lower()]
-            return Chars(ranges if character.islower() else complement(ranges))
+    def shorthand(self, character: str) -> bool:
+        """Whether the escape stands for a class of characters."""
         if character in "pP":
             self.expect("{")
             end = self.text.find("}", self.at)
@@ -198,8 +157,8 @@ class _Parser:
             if not name.replace("=", "_").isidentifier():
                 raise PatternError("invalid property name")
             self.at = end + 1
-            return Chars((), character + name)
-        return None
+            return True
+        return character in _SHORTHANDS
 
     def character_escape(self, character: str) -> int:
         if character in _CONTROL:
@@ -226,7 +185,7 @@ class _Parser:
                 raise PatternError("invalid Unicode escape")
             self.at = end + 1
             code = int(digits, 16)
-            if code > MAX_CODE_POINT:
+            if code > _MAX_CODE_POINT:
                 raise PatternError("invalid Unicode escape")
             return code
         code = self.hexadecimal(4)
@@ -246,29 +205,20 @@ class _Parser:
         self.at += length
         return int(digits, 16)
 
-    def character_class(self) -> Node:
-        negated = self.take("^")
-        ranges: list[tuple[int, int]] = []
-        named: str | None = None
+    def character_class(self) -> None:
+        self.take("^")
         while not self.take("]"):
             low = self.class_atom()
             if self.peek("-") and not self.peek("-]"):
                 self.at += 1
                 high = self.class_atom()
-                if isinstance(low, Chars) or isinstance(high, Chars):
+                if low is None or high is None:
                     raise PatternError("invalid character class")
                 if high < low:
                     raise PatternError("range out of order in a character class")
-                ranges.append((low, high))
-            elif isinstance(low, Chars):
-                named = low.named or named
-                ranges.extend(low.ranges)
-            else:
-                ranges.append((low, low))
-        kept = complement(tuple(ranges)) if negated else tuple(ranges)
-        return Chars(kept, f"^{named}" if negated and named else named)
 
-    def class_atom(self) -> int | Chars:
+    def class_atom(self) -> int | None:
+        """The code point; None for an escape that stands for a class."""
         character = self.next()
         if character != "\\":
             return ord(character)
@@ -277,4 +227,4 @@ class _Parser:
             return 0x08
         if escaped == "-":
             return ord("-")
-        return self.shorthand(escaped) or self.character_escape(escaped)
+        return None if self.shorthand(escaped) else self.character_escape(escaped)

@@ -20,7 +20,7 @@ from driftwatch.classify.regex.terms import forget
 from driftwatch.classify.values import ALL, OBJECT, WHOLE
 from driftwatch.classify.verdict import DEFAULT_POLICY, Policy, Root
 
-__all__ = ["Proof", "contains", "prove"]
+__all__ = ["Proof", "contains", "prove", "universe"]
 
 MAX_TERMS: Final = 100_000
 
@@ -66,8 +66,12 @@ def contains(
         return Proof("unknown", reason=error.reason, pointer=error.pointer)
     except RecursionError:
         return Proof("unknown", reason="budget", pointer="")
-    universe = ALL if "draft-04" in (one, two) else ALL & ~WHOLE
-    return prove(inner, outer, root=root, universe=universe, policy=policy)
+    return prove(inner, outer, root=root, universe=universe(one, two), policy=policy)
+
+
+def universe(*dialects: str) -> int:
+    """The kinds of values there are for these dialects: only draft 04 tells ``1.0`` from ``1``."""
+    return ALL if "draft-04" in dialects else ALL & ~WHOLE
 
 
 def prove(

@@ -1,1 +1,1 @@
-"""Values that prove a break: found by directed search, believed only after a validator agrees on both schemas."""
+"""What a witness is made to be once it is found: small, and with strings that look like what they stand for."""

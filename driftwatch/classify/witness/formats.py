@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from driftwatch.classify.dialect import Schema
-from driftwatch.classify.normal import Normal
+from driftwatch.classify.reading import Reading
 from driftwatch.classify.witness.places import Places
 
-_SAMPLES: Final = {
+#: a string of each format
+SAMPLES: Final = {
     "date-time": "2026-01-01T00:00:00Z",
     "date": "2026-01-01",
     "time": "00:00:00Z",
@@ -33,17 +34,25 @@ _DEEPEST: Final = 12
 Path = tuple[str | int, ...]
 
 
-def dressed(writer: Normal, value: Any, holds: Callable[[Any], bool]) -> Any:
+def dressed(writer: Reading, value: Any, holds: Callable[[Any], bool]) -> Any:
     """The witness with a sample in every string that has a known format, as long as ``holds`` stays true.
 
-    ``writer``: the schema that accepts it, in a normal form that kept its formats. A witness is read by people, and
-    some clients assert formats: it should not be refused for a reason beside the point.
+    ``writer``: the schema that accepts it. A witness is read by people, and some clients assert formats: it should not
+    be refused for a reason beside the point.
     """
-    for path, name in list(_formats(Places(writer), [writer.body], value, ())):
-        other = _replaced(value, path, _SAMPLES[name])
+    if not _has_text(value) or writer.with_formats is None:
+        return value
+    for path, name in list(_formats(Places(writer.with_formats), [writer.with_formats.body], value, ())):
+        other = _replaced(value, path, SAMPLES[name])
         if holds(other):
             value = other
     return value
+
+
+def _has_text(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_has_text, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, str)
 
 
 def _formats(places: Places, schemas: list[Schema], value: Any, path: Path) -> Iterator[tuple[Path, str]]:
@@ -52,7 +61,7 @@ def _formats(places: Places, schemas: list[Schema], value: Any, path: Path) -> I
     judges = places.in_place(schemas)
     if isinstance(value, str):
         named = (judge.get("format") for judge in judges)
-        known = next((name for name in named if isinstance(name, str) and name in _SAMPLES), None)
+        known = next((name for name in named if isinstance(name, str) and name in SAMPLES), None)
         if known is not None:
             yield path, known
     elif isinstance(value, dict):

@@ -31,12 +31,9 @@ def tool(**more: Any) -> ToolDefinition:
 OLD = tool(outputSchema={"properties": {"n": {"maximum": 2**70}, "s": {"type": "string"}}}, description="\ud83d\ude00")
 NEW = tool(outputSchema={"properties": {"n": {"maximum": 2**71}, "s": {"type": ["string", "null"]}}}, title="t")
 
-# Canonicalizing this asks for far more memory and time than any contract needs.
+# Within every limit on size, but each of the validators, normal forms and nodes made of it takes tens of megabytes.
 GREEDY: dict[str, Any] = {
-    "allOf": [
-        {"anyOf": [{"properties": {f"p{i}_{j}": {"pattern": f"(a|b|ab)*c{{1,{40 + i}}}"}}} for i in range(14)]}
-        for j in range(24)
-    ]
+    "properties": {f"p{i}": {"enum": [f"{i}-{j}-" + "x" * 400 for j in range(6)]} for i in range(9_000)}
 }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 import driftwatch.classify
 from driftwatch.classify import Verdict, classify, prove
 from driftwatch.classify.decide import Proof, contains
-from driftwatch.classify.dialect import Dialect
+from driftwatch.classify.reading import Reading
 from driftwatch.classify.verdict import DEFAULT_POLICY
 
 NAMES = st.sampled_from(["a", "b", "c"])
@@ -95,13 +94,15 @@ def test_a_prover_that_lies_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> 
     assert (verdict.reason or "").startswith("disagreement: ")
 
 
+def reading(schema: Any) -> Reading:
+    return Reading(schema, "2020-12", "any", DEFAULT_POLICY)
+
+
 def null_in_string(monkeypatch: pytest.MonkeyPatch, prover: prove.Proof, covers: str) -> Proof:
     """Is null a string? Decided with a prover and a jsonschema-rs that say what the test wants them to."""
-    monkeypatch.setattr("driftwatch.classify.decide.prove.contains", lambda *_, **__: prover)
-    opinion = SimpleNamespace(covers=covers, difference=lambda: None)
-    monkeypatch.setattr("driftwatch.classify.second_opinion._canonical_pair", lambda *_: opinion)
-    dialects: tuple[Dialect, Dialect] = ("2020-12", "2020-12")
-    return contains({"type": "null"}, {"type": "string"}, root="any", dialects=dialects, policy=DEFAULT_POLICY)
+    monkeypatch.setattr("driftwatch.classify.decide.proved", lambda *_, **__: prover)
+    monkeypatch.setattr("driftwatch.classify.decide.covers", lambda _: covers)
+    return contains(reading({"type": "null"}), reading({"type": "string"}))
 
 
 @pytest.mark.parametrize(
@@ -121,10 +122,8 @@ def test_a_disagreement_is_undecided(monkeypatch: pytest.MonkeyPatch, prover: pr
 
 
 def test_jsonschema_rs_alone_can_veto(monkeypatch: pytest.MonkeyPatch) -> None:
-    opinion = SimpleNamespace(covers="no", difference=lambda: None)
-    monkeypatch.setattr("driftwatch.classify.second_opinion._canonical_pair", lambda *_: opinion)
-    dialects: tuple[Dialect, Dialect] = ("2020-12", "2020-12")
-    proof = contains({"type": "null"}, {"type": "null"}, root="any", dialects=dialects, policy=DEFAULT_POLICY)
+    monkeypatch.setattr("driftwatch.classify.decide.covers", lambda _: "no")
+    proof = contains(reading({"type": "null"}), reading({"type": "null"}))
     assert (proof.reason or "").startswith("disagreement: ")
 
 

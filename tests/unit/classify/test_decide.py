@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from driftwatch.classify.decide import contains
+from driftwatch.classify.reading import Reading
 from driftwatch.classify.verdict import DEFAULT_POLICY, Root
 
 
 def ask(sub: Any, sup: Any, root: Root = "any") -> Any:
-    return contains(sub, sup, root=root, dialects=("2020-12", "2020-12"), policy=DEFAULT_POLICY)
+    return contains(*(Reading(schema, "2020-12", root, DEFAULT_POLICY) for schema in (sub, sup)))
 
 
 def test_yes_no_and_unknown() -> None:

@@ -15,7 +15,6 @@ from driftwatch.classify.normal import normalise
 from driftwatch.classify.verdict import DEFAULT_POLICY
 from driftwatch.classify.via import declared, via
 from driftwatch.classify.witness.shrink import reductions, shrink
-from driftwatch.classify.witness.turns import in_turn
 
 
 def test_a_witness_is_small_and_says_where_it_is_refused() -> None:
@@ -107,10 +106,6 @@ def test_shrinking_keeps_the_proof() -> None:
 def test_shrinking_ends(value: Any) -> None:
     shrink(value, lambda _: True)
     assert all(smaller != value or isinstance(smaller, bool) for smaller in reductions(value))
-
-
-def test_turns_are_fair() -> None:
-    assert list(in_turn([[1, 2, 3], [], [4], [5, 6]])) == [1, 4, 5, 2, 6, 3]
 
 
 def test_the_gate_reads_nothing_from_elsewhere() -> None:
