@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from builders.world import World
 from sqlalchemy import text
 
@@ -14,15 +15,15 @@ from driftwatch.capture.snapshot import define
 from driftwatch.scheduler import assess
 from driftwatch.wire.facts import Era
 
-TYPES = {1: ["string"], 2: ["string", "null"], 3: ["string", "null"]}
+TYPES = {1: ["string"], 2: ["string", "null"], 3: ["string", "null"], 4: ["string", "null"]}
 
 
 class Definitions(World):
-    """Versions with real definitions: v2 widens the result, v3 only adds a description."""
+    """Versions with real definitions: v2 widens the result, v3 and v4 only change the description."""
 
     def body(self, tool: str, number: int) -> bytes:
         schema = {"properties": {"status": {"type": TYPES[number]}}, "required": ["status"], "type": "object"}
-        extra = {"description": "words"} if number == 3 else {}
+        extra = {"description": f"words {number}"} if number >= 3 else {}
         definition = {"inputSchema": {"type": "object"}, "name": tool, "outputSchema": schema} | extra
         return json.dumps(definition, sort_keys=True, separators=(",", ":")).encode()
 
@@ -80,3 +81,38 @@ def test_the_worse_verdict_counts() -> None:
     assert transitive.worse(None, Against(1, "breaking", "undeclared-key")) is None
     assert transitive.worse(undecided, Against(2, "breaking", "declared")) == Against(2, "breaking", "declared")
     assert transitive.worse(Against(2, "invalid", None), undecided) == Against(2, "invalid", None)
+
+
+@pytest.mark.parametrize(("transitive_mode", "verdicts"), [(True, [("breaking", 1)]), (False, [])])
+async def test_transitive_mode_asks_every_version_since_the_baseline(
+    services: Services, transitive_mode: bool, verdicts: list[tuple[str, int]]
+) -> None:
+    """v2 is accepted, v1 was served for a while, then v3, now v4: clients that started in between hold v1."""
+    world = Definitions(services)
+    server = await world.server()
+    await world.sql("UPDATE server SET transitive = :on", on=transitive_mode)
+    for old, new in ((2, 1), (1, 3)):
+        await world.change(server, old=old, new=new, verdict="compatible", part="output")
+    await world.sql(
+        "INSERT INTO acceptance (tool_id, version_id, by, mode) SELECT tool_id, id, 'mei', 'person' FROM tool_version"
+        " WHERE number = 2"
+    )
+    change = await world.change(server, old=3, new=4, verdict="compatible", part="text", state="recorded")
+    for table in ("finding", "change_part", "assessment", "tool_interval"):
+        await world.sql(f"DELETE FROM {table}")
+    for hours, version in ((4, 2), (3, 1), (2, 3)):
+        await world.sql(
+            "INSERT INTO tool_interval (tool_id, version_id, valid_from, valid_to) SELECT tool_id, id,"
+            " now() - make_interval(hours => :hours), now() - make_interval(hours => :hours - 1) FROM tool_version"
+            " WHERE number = :version",
+            hours=hours,
+            version=version,
+        )
+    await assess._assess(services, change)
+    query = (
+        "SELECT b.verdict, v.number FROM baseline_verdict b JOIN tool_version v ON v.id = b.from_version_id"
+        " WHERE b.change_id = :change"
+    )
+    async with world.db.engine.connect() as connection:
+        found = (await connection.execute(text(query), {"change": change})).all()
+    assert [tuple(row) for row in found] == verdicts
