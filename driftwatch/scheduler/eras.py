@@ -48,10 +48,20 @@ async def detect_if_due(services: Services, visit: Visit, target: Target) -> Fou
         return Found()
     answer = await detect(services.wire, target, visit.eras)
     if answer.found:
-        async with services.db.transaction() as session:
-            await detection.keep(session, visit.server_id, answer)
+        try:
+            async with services.db.transaction() as session:
+                await detection.keep(session, visit.server_id, answer)
+        except BaseException:  # the server was deleted meanwhile, or Postgres is away: nobody keeps the new session
+            await _close_opened(services, target, answer.found)
+            raise
     await _close_unused(services, visit, target, answer.found)
     return Found(answer.found, answer.problems)
+
+
+async def _close_opened(services: Services, target: Target, found: Mapping[Era, EraFacts]) -> None:
+    opened = found[Era.LEGACY].session if Era.LEGACY in found else None
+    if opened is not None:
+        await close_session(services.wire, target, opened)
 
 
 async def _close_unused(services: Services, visit: Visit, target: Target, found: Mapping[Era, EraFacts]) -> None:
