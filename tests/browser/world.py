@@ -265,7 +265,17 @@ class Template:
         """The same world in a database of its own."""
         name = self.server.create(template=self.name)
         async with services_on(self.server.url(name), home) as services:
-            yield replace(self.world, services=services)
+            # its own names and ids too: a test may add to them
+            yield replace(
+                self.world,
+                services=services,
+                servers=dict(self.world.servers),
+                profiles=dict(self.world.profiles),
+                tools=dict(self.world.tools),
+                changes=dict(self.world.changes),
+                changesets=dict(self.world.changesets),
+                alerts=dict(self.world.alerts),
+            )
         self.server.drop(name)
 
 
