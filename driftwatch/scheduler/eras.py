@@ -15,7 +15,7 @@ from driftwatch.servers import detection
 from driftwatch.servers.sealed import open_session
 from driftwatch.wire.eras import detect
 from driftwatch.wire.errors import EraNotSpokenError
-from driftwatch.wire.facts import Era, EraFacts, Target
+from driftwatch.wire.facts import Era, EraFacts, Session, Target
 from driftwatch.wire.session import close_session
 
 if TYPE_CHECKING:
@@ -52,27 +52,28 @@ async def detect_if_due(services: Services, visit: Visit, target: Target) -> Fou
             async with services.db.transaction() as session:
                 await detection.keep(session, visit.server_id, answer)
         except BaseException:  # the server was deleted meanwhile, or Postgres is away: nobody keeps the new session
-            await _close_opened(services, target, answer.found)
+            await _close(services, target, _opened(answer.found))
             raise
-    await _close_unused(services, visit, target, answer.found)
+    await _close_unused(services, visit, target, _opened(answer.found))
     return Found(answer.found, answer.problems)
 
 
-async def _close_opened(services: Services, target: Target, found: Mapping[Era, EraFacts]) -> None:
-    opened = found[Era.LEGACY].session if Era.LEGACY in found else None
-    if opened is not None:
-        await close_session(services.wire, target, opened)
+def _opened(found: Mapping[Era, EraFacts]) -> Session | None:
+    """The session that the detection left on a stateful server."""
+    return found[Era.LEGACY].session if Era.LEGACY in found else None
 
 
-async def _close_unused(services: Services, visit: Visit, target: Target, found: Mapping[Era, EraFacts]) -> None:
+async def _close_unused(services: Services, visit: Visit, target: Target, opened: Session | None) -> None:
     """A new legacy session replaces the kept one; without a poll to use it, it is closed itself."""
-    opened = found[Era.LEGACY].session if Era.LEGACY in found else None
     if opened is None:
         return
     claim = next((claim for claim in visit.claims if claim.era is Era.LEGACY), None)
-    spare = opened if claim is None else open_session(services.secrets, claim.sealed_session)
-    if spare is not None:
-        await close_session(services.wire, target, spare)
+    await _close(services, target, opened if claim is None else open_session(services.secrets, claim.sealed_session))
+
+
+async def _close(services: Services, target: Target, session: Session | None) -> None:
+    if session is not None:
+        await close_session(services.wire, target, session)
 
 
 def known_facts(services: Services, claim: Claim) -> EraFacts | None:
