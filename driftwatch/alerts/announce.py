@@ -23,6 +23,7 @@ from driftwatch.alerts.notice import Notice
 from driftwatch.alerts.read import delivery_group
 from driftwatch.alerts.routes import ChangeFacts, Facts
 from driftwatch.alerts.tables import Alert
+from driftwatch.db.stored import row_id
 from driftwatch.servers.tables import Server
 from driftwatch.settings import Settings
 
@@ -44,7 +45,7 @@ class Happening:
 
 async def announce(session: AsyncSession, settings: Settings, alert: Alert, happening: Happening) -> None:
     """Write down what happened and tell of it, now or when what holds it is over."""
-    alert_id = store.known(alert.id)
+    alert_id = row_id(alert.id)
     held, last = await _held(session, settings, alert) if happening.loud else (None, False)
     detail = {**(happening.detail or {}), **({"held": held} if held else {})} or None
     event = await store.add_event(
@@ -114,14 +115,12 @@ class About:
         """Everything that messages and routes need to know of a drift alert."""
         await session.flush()
         server = await session.get_one(Server, alert.server_id)
-        decisions = await store.decided(session, store.known(alert.id))
+        decisions = await store.decided(session, row_id(alert.id))
         told = [
             Told(view, decisions[view.id].line, decisions[view.id].outcome, decisions[view.id].severity)
             for view in await store.views(session, list(decisions))
         ]
-        subject = Subject(
-            server.name, store.known(server.id), server.owner, alert.changeset_id or 0, settings.public_url
-        )
+        subject = Subject(server.name, row_id(server.id), server.owner, alert.changeset_id or 0, settings.public_url)
         return cls(alert, server, subject, tuple(told))
 
     @property
@@ -147,7 +146,7 @@ class About:
         built = parent.current(
             self.subject,
             tuple(newest.values()),
-            alert_id=store.known(self.alert.id),
+            alert_id=row_id(self.alert.id),
             title=self.alert.title,
             state=self.alert.state,
             by=self.alert.handled_by,
@@ -164,8 +163,8 @@ class About:
         alert, server = self.alert, self.server
         return to_data(
             Drift(
-                server=ServerData(store.known(server.id), server.name, server.owner, tuple(server.tags)),
-                alert=AlertData(store.known(alert.id), alert.kind, alert.state, alert.severity, alert.title, self.url),
+                server=ServerData(row_id(server.id), server.name, server.owner, tuple(server.tags)),
+                alert=AlertData(row_id(alert.id), alert.kind, alert.state, alert.severity, alert.title, self.url),
                 changes=tuple(change_data(t, self.subject.public_url) for t in self.told),
                 actor=actor,
                 reason=reason,

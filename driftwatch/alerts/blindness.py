@@ -21,6 +21,7 @@ from driftwatch.alerts.quiet_store import in_maintenance
 from driftwatch.alerts.read import delivery_group
 from driftwatch.alerts.routes import Facts
 from driftwatch.alerts.tables import Alert
+from driftwatch.db.stored import row_id
 from driftwatch.scheduler.tables import ProfileState
 from driftwatch.servers.tables import Profile, Server
 from driftwatch.settings import Settings
@@ -55,9 +56,9 @@ async def _resolve(session: AsyncSession, settings: Settings) -> list[int]:
     for alert, server in await _over(session):
         states.check(alert.kind, alert.state, "resolved")
         alert.state, alert.closed_at = "resolved", await store.now(session)
-        closed.append(store.known(alert.id))
+        closed.append(row_id(alert.id))
         if server.state == "active":
-            told.append(store.known(alert.id))
+            told.append(row_id(alert.id))
             back.append(await _as_it_was(session, alert, server))
         else:
             await store.add_event(session, closed[-1], "resolved", reason=f"the server is {server.state}")
@@ -146,7 +147,7 @@ def _blind(rows: Sequence[tuple[ProfileState, str, Server]]) -> Blind:
         raise TypeError("a failing profile has a time since when")
     return Blind(
         server=server.name,
-        server_id=store.known(server.id),
+        server_id=row_id(server.id),
         owner=server.owner,
         since=state.failing_since,
         code=state.state,
@@ -176,7 +177,7 @@ async def _over(session: AsyncSession) -> list[tuple[Alert, Server]]:
 
 async def _as_it_was(session: AsyncSession, alert: Alert, server: Server) -> Blind:
     """What people were told when the alert opened."""
-    event = await store.first_event(session, store.known(alert.id))
+    event = await store.first_event(session, row_id(alert.id))
     told = event.detail if event is not None and isinstance(event.detail, dict) else {}
     since = told.get("since")
     opened = datetime.fromisoformat(since) if isinstance(since, str) else alert.opened_at

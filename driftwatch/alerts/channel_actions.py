@@ -24,6 +24,7 @@ from driftwatch.alerts.notice import SLACK_WEBHOOK, WEBHOOK, Notice
 from driftwatch.alerts.route_tables import Route
 from driftwatch.alerts.routes import Destination, Facts, Match
 from driftwatch.alerts.tables import Channel, Outbox
+from driftwatch.db.stored import row_id
 from driftwatch.errors import ConflictError, InputError, WireError
 from driftwatch.settings import Settings
 from driftwatch.wire.urls import checked_url
@@ -198,7 +199,7 @@ async def remove_route(session: AsyncSession, by: By, route_id: int) -> None:
 
 async def order_routes(session: AsyncSession, by: By, ids: Sequence[int]) -> None:
     """Put the routes into this order; every route must be named once. Raises InputError."""
-    rows = {store.known(row.id): row for row in await route_store.all_routes(session)}
+    rows = {row_id(row.id): row for row in await route_store.all_routes(session)}
     if sorted(ids) != sorted(rows):
         raise InputError("Name every route exactly once.", hint=f"The routes: {sorted(rows)}.")
     for position, route_id in enumerate(ids, 1):

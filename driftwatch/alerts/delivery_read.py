@@ -9,9 +9,10 @@ from sqlalchemy import Select, func, select
 from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.alerts.read import dedupe_key, delivery_group, known, when
+from driftwatch.alerts.read import dedupe_key, delivery_group
 from driftwatch.alerts.tables import Alert, AlertEvent, Channel, DeliveryAttempt, Outbox
 from driftwatch.alerts.views import AttemptView, ChannelView, DeliveryView
+from driftwatch.db.stored import row_id, when
 from driftwatch.errors import NotFoundError
 
 _WAITING = ("queued", "leased")
@@ -23,9 +24,9 @@ async def deliveries_for_alert(session: AsyncSession, alert_id: int) -> list[Del
     groups = set[str]()
     for event_id, detail in (await session.execute(events)).all():
         shared = detail.get("delivery") if isinstance(detail, dict) else None
-        groups.add(shared or delivery_group(known(event_id)))
+        groups.add(shared or delivery_group(row_id(event_id)))
     channels = (await session.scalars(select(col(Channel.id)))).all()
-    keys = [dedupe_key(group, known(channel)) for group in groups for channel in channels]
+    keys = [dedupe_key(group, row_id(channel)) for group in groups for channel in channels]
     query = _deliveries().where(col(Outbox.dedupe_key).in_(keys)).order_by(col(Outbox.id))
     return await _with_attempts(session, (await session.execute(query)).all())
 
@@ -48,7 +49,7 @@ async def channels(session: AsyncSession) -> list[ChannelView]:
         .order_by(col(Channel.id))
     )
     return [
-        ChannelView(known(c.id), c.name, c.kind, c.state, c.disabled_reason, count, oldest, c.accepts, c.paused_until)
+        ChannelView(row_id(c.id), c.name, c.kind, c.state, c.disabled_reason, count, oldest, c.accepts, c.paused_until)
         for c, count, oldest in (await session.execute(query)).all()
     ]
 
@@ -80,13 +81,13 @@ def _deliveries() -> Select[Outbox, str, str]:
 
 async def _with_attempts(session: AsyncSession, rows: Sequence[tuple[Outbox, str, str]]) -> list[DeliveryView]:
     attempts = defaultdict[int, list[AttemptView]](list)
-    ids = [known(row[0].id) for row in rows]
+    ids = [row_id(row[0].id) for row in rows]
     query = select(DeliveryAttempt).where(col(DeliveryAttempt.outbox_id).in_(ids)).order_by(col(DeliveryAttempt.id))
     for a in (await session.scalars(query)).all():
         attempts[a.outbox_id].append(AttemptView(when(a.at), a.outcome, a.status, a.body, a.error, a.duration_ms))
     return [
         DeliveryView(
-            id=known(o.id),
+            id=row_id(o.id),
             alert_id=o.alert_id,
             channel_id=o.channel_id,
             channel=channel,
@@ -100,7 +101,7 @@ async def _with_attempts(session: AsyncSession, rows: Sequence[tuple[Outbox, str
             delivered_at=o.delivered_at,
             action=o.action,
             route=o.route,
-            attempts=tuple(attempts.get(known(o.id), ())),
+            attempts=tuple(attempts.get(row_id(o.id), ())),
         )
         for o, channel, kind in rows
     ]

@@ -14,6 +14,7 @@ from driftwatch.alerts.announce import Happening, announce, hold
 from driftwatch.alerts.message import Subject, Told, drift_message, drift_title, reverted_message
 from driftwatch.alerts.policy import worst
 from driftwatch.alerts.tables import Alert, Decision
+from driftwatch.db.stored import row_id
 from driftwatch.servers.tables import Server
 from driftwatch.settings import Settings
 
@@ -65,7 +66,7 @@ class Decided:
 
 def subject_of(server: Server, changeset_id: int, settings: Settings) -> Subject:
     """Whom a message about a changeset is about."""
-    return Subject(server.name, store.known(server.id), server.owner, changeset_id, settings.public_url)
+    return Subject(server.name, row_id(server.id), server.owner, changeset_id, settings.public_url)
 
 
 async def raise_alert(session: AsyncSession, settings: Settings, decided: Decided) -> int | None:
@@ -73,7 +74,7 @@ async def raise_alert(session: AsyncSession, settings: Settings, decided: Decide
     own = await store.alert_of_changeset(session, decided.subject.changeset_id)
     if not decided.alerting:
         if own is not None:
-            decided.belong_to(store.known(own.id))
+            decided.belong_to(row_id(own.id))
         return None
     keys = set((await store.drift_keys(session, [t.change.id for t in decided.alerting])).values())
     alert = own or await _earlier(session, decided, keys)
@@ -87,7 +88,7 @@ async def revert_alerts(session: AsyncSession, settings: Settings, decided: Deci
     back = [t for t in decided.told if t.line == "back-at-baseline"]
     reverted = []
     for alert in await store.open_alerts_about(session, decided.tools_where(back)) if back else ():
-        alert_id = store.known(alert.id)
+        alert_id = row_id(alert.id)
         if not await baseline.all_back(session, await store.alerting_tools(session, alert_id)):
             continue
         states.check(alert.kind, alert.state, "reverted", handled_by=alert.handled_by)
@@ -124,7 +125,7 @@ async def _join(
     session: AsyncSession, settings: Settings, alert: Alert, decided: Decided, keys: set[store.DriftKey]
 ) -> int:
     """Add a changeset to an alert. The same drift seen again is only written down; people heard of it."""
-    alert_id = store.known(alert.id)
+    alert_id = row_id(alert.id)
     heard = await store.heard_of(session, alert_id)
     decided.belong_to(alert_id)
     if keys <= heard and alert.state != "reverted":
@@ -165,7 +166,7 @@ async def _mind_mutes(session: AsyncSession, alert: Alert, decided: Decided, key
 
 async def _seen_again(session: AsyncSession, alert: Alert, decided: Decided) -> None:
     """Write down that another profile saw the same drift; what was accepted for one is accepted for all."""
-    alert_id = store.known(alert.id)
+    alert_id = row_id(alert.id)
     detail = {"changeset": decided.subject.changeset_id}
     await store.add_event(session, alert_id, "seen-again", detail=detail)
     if alert.state in states.OPEN:
@@ -184,7 +185,7 @@ async def _earlier(session: AsyncSession, decided: Decided, keys: set[store.Drif
     if open_ones:
         return open_ones[0]
     for alert in await store.lately_reverted(session, decided.subject.server_id, within=REOPEN_WITHIN):
-        if keys & await store.heard_of(session, store.known(alert.id)):
+        if keys & await store.heard_of(session, row_id(alert.id)):
             return alert
     return None
 

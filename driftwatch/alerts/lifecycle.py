@@ -20,6 +20,7 @@ from driftwatch.alerts.policy import PolicyDecision, decidable, decide, worst
 from driftwatch.alerts.quiet_tables import Mute
 from driftwatch.alerts.read import delivery_group
 from driftwatch.alerts.tables import Alert, Decision
+from driftwatch.db.stored import row_id
 from driftwatch.errors import ConflictError, InputError
 from driftwatch.history.views import ChangeView
 from driftwatch.servers.tables import Server
@@ -46,7 +47,7 @@ async def settle_due(session: AsyncSession, settings: Settings, *, limit: int = 
     """Close alerts of followed servers that nobody closed in time; what they told of becomes the baseline."""
     settled = []
     for alert in await store.to_settle(session, limit=limit):
-        alert_id = store.known(alert.id)
+        alert_id = row_id(alert.id)
         reason = f"nobody objected within {settings.settle_days:g} days"
         await _accept_tools(session, alert_id, by="driftwatch", mode="settled", reason=reason, tools=None)
         await _close(session, alert, "settled", by="driftwatch")
@@ -125,7 +126,7 @@ async def _say(
 ) -> None:
     """Write down what was done, and say it where the alert was told of, if that place can be edited or takes events."""
     if alert.kind != "drift" or alert.changeset_id is None:
-        await store.add_event(session, store.known(alert.id), kind, actor=actor, reason=reason, detail=detail)
+        await store.add_event(session, row_id(alert.id), kind, actor=actor, reason=reason, detail=detail)
         return
     subject = drift.subject_of(await session.get_one(Server, alert.server_id), alert.changeset_id, settings)
     message = parent.line(done, subject, by=None if actor == "driftwatch" else actor, reason=reason)
@@ -162,7 +163,7 @@ async def amend(session: AsyncSession, settings: Settings, change_ids: Collectio
 
 async def _decide(session: AsyncSession, settings: Settings, changeset_id: int) -> Decided | None:
     changes = await store.undecided(session, changeset_id)
-    views = {v.id: v for v in await store.views(session, [store.known(c.id) for c in changes])}
+    views = {v.id: v for v in await store.views(session, [row_id(c.id) for c in changes])}
     if not all(decidable(v) for v in views.values()):
         return None  # a change joined while we waited for the lock
     server = await store.server_of(session, changeset_id)
@@ -172,7 +173,7 @@ async def _decide(session: AsyncSession, settings: Settings, changeset_id: int) 
     heard = await store.told_of_now(session, [c.tool_id for c in changes])
     told, decisions = [], []
     for change in changes:
-        view = views[store.known(change.id)]
+        view = views[row_id(change.id)]
         decision = decide(
             view,
             # of a break whose alert is open people know: a harmless step on top of it is no news
@@ -205,7 +206,7 @@ async def _retell(session: AsyncSession, settings: Settings, alert_id: int) -> b
     alert.title = drift_title(subject, told)
     opened = await store.first_event(session, alert_id)
     if opened is not None:
-        await outbox_store.amend(session, drift_message(subject, told), group=delivery_group(store.known(opened.id)))
+        await outbox_store.amend(session, drift_message(subject, told), group=delivery_group(row_id(opened.id)))
     message = parent.line("The judgement was put right", subject)
     await announce(session, settings, alert, Happening("amended", message, loud=False))
     return True

@@ -17,9 +17,10 @@ from driftwatch.alerts.message import Message, from_json, to_json
 from driftwatch.alerts.notice import Action
 from driftwatch.alerts.read import dedupe_key
 from driftwatch.alerts.route_tables import AlertThread
-from driftwatch.alerts.store import interval, known
+from driftwatch.alerts.store import interval
 from driftwatch.alerts.tables import Channel, DeliveryAttempt, Outbox
 from driftwatch.db.engine import run_sql
+from driftwatch.db.stored import row_id
 from driftwatch.errors import ConflictError, NotFoundError
 
 _BODY: Final = 2048
@@ -88,7 +89,7 @@ class Claimed:
 async def amend(session: AsyncSession, message: Message, *, group: str) -> None:
     """Replace a message where it has not gone out yet."""
     channels = (await session.scalars(select(col(Channel.id)))).all()
-    keys = [dedupe_key(group, known(channel)) for channel in channels]
+    keys = [dedupe_key(group, row_id(channel)) for channel in channels]
     query = update(Outbox).where(col(Outbox.dedupe_key).in_(keys), col(Outbox.state) == "queued")
     await session.execute(query.values(payload=to_json(message)))
 
@@ -106,7 +107,7 @@ async def waiting_channels(session: AsyncSession) -> list[int]:
         )
         .distinct()
     )
-    return [known(channel) for channel in (await session.scalars(query)).all()]
+    return [row_id(channel) for channel in (await session.scalars(query)).all()]
 
 
 async def claim(session: AsyncSession, channel_id: int, *, limit: int, lease_seconds: float) -> list[Claimed]:
@@ -126,9 +127,9 @@ async def claim(session: AsyncSession, channel_id: int, *, limit: int, lease_sec
     rows = (await session.execute(query.where(col(Outbox.id).in_(ids)).order_by(col(Outbox.id)))).all()
     return [
         Claimed(
-            id=known(row.id),
+            id=row_id(row.id),
             token=token,
-            channel_id=known(channel.id),
+            channel_id=row_id(channel.id),
             alert_id=row.alert_id,
             kind=channel.kind,
             message=from_json(row.payload),
@@ -207,4 +208,4 @@ async def redeliver(session: AsyncSession, outbox_id: int) -> Outbox:
 async def id_of(session: AsyncSession, group: str, channel_id: int) -> int:
     """The id of the delivery of a group to a channel."""
     query = select(col(Outbox.id)).where(col(Outbox.dedupe_key) == dedupe_key(group, channel_id))
-    return known((await session.execute(query)).scalar_one())
+    return row_id((await session.execute(query)).scalar_one())

@@ -14,8 +14,8 @@ from driftwatch.alerts.ignores import Ignore
 from driftwatch.alerts.overrides import LineChange, lines_for
 from driftwatch.alerts.policy import Line
 from driftwatch.alerts.quiet_tables import IgnoreRule, MaintenanceWindow, Mute, PolicyChange
-from driftwatch.alerts.store import known
 from driftwatch.alerts.tables import Alert, Outbox
+from driftwatch.db.stored import row_id
 from driftwatch.errors import NotFoundError
 from driftwatch.servers.tables import Server
 
@@ -33,7 +33,7 @@ LOUD_EVENTS = (
 
 async def policy_of(session: AsyncSession, server: Server) -> tuple[tuple[Line, ...], tuple[Ignore, ...]]:
     """The policy's lines and the ignore rules that hold for a server now."""
-    server_id = known(server.id)
+    server_id = row_id(server.id)
     changes = await line_changes(session)
     return lines_for(changes, server_id=server_id, tags=server.tags), await ignores_of(session, server_id)
 
@@ -50,7 +50,7 @@ async def ignores_of(session: AsyncSession, server_id: int) -> tuple[Ignore, ...
         active(IgnoreRule), or_(col(IgnoreRule.server_id).is_(None), col(IgnoreRule.server_id) == server_id)
     )
     rows = (await session.scalars(query.order_by(col(IgnoreRule.id)))).all()
-    return tuple(Ignore(known(r.id), r.reason, r.server_id, r.tool, r.rule, r.pointer) for r in rows)
+    return tuple(Ignore(row_id(r.id), r.reason, r.server_id, r.tool, r.rule, r.pointer) for r in rows)
 
 
 def active(table: type[SQLModel]) -> ColumnElement[bool]:
@@ -121,7 +121,7 @@ async def add(session: AsyncSession, row: SQLModel) -> int:
     session.add(row)
     await session.flush()
     found: Any = row
-    return known(found.id)
+    return row_id(found.id)
 
 
 async def one(session: AsyncSession, table: type[Any], row_id: int, what: str) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 
 from sqlalchemy import case, func, select
 from sqlalchemy.dialects.postgresql import distinct_on
@@ -25,25 +24,12 @@ from driftwatch.alerts.views import (
     DecisionView,
     EventView,
 )
+from driftwatch.db.stored import row_id, when
 from driftwatch.errors import NotFoundError
 from driftwatch.history.tables import Change, Tool, ToolInterval, ToolVersion
 from driftwatch.servers.tables import Profile, Server
 
 _OPEN = ("open", "acknowledged")
-
-
-def known(value: int | None) -> int:
-    """The id of a stored row; the tables type it as optional because a new row has none yet."""
-    if value is None:
-        raise TypeError("a stored row has an id")
-    return value
-
-
-def when(value: datetime | None) -> datetime:
-    """A time the database filled in."""
-    if value is None:
-        raise TypeError("a stored row has a time")
-    return value
 
 
 async def open_alerts(session: AsyncSession, *, server_id: int | None = None, limit: int = 200) -> list[AlertView]:
@@ -145,12 +131,12 @@ async def _alerts(
     session: AsyncSession, rows: Iterable[tuple[Alert, str]], *, with_events: bool = False
 ) -> list[AlertView]:
     rows = list(rows)
-    ids = [known(alert.id) for alert, _ in rows]
+    ids = [row_id(alert.id) for alert, _ in rows]
     changes = await _changes(session, ids)
     events = await _events(session, ids) if with_events else {}
     return [
         AlertView(
-            id=known(alert.id),
+            id=row_id(alert.id),
             kind=alert.kind,
             server_id=alert.server_id,
             server=server,
@@ -163,8 +149,8 @@ async def _alerts(
             closed_at=alert.closed_at,
             handled_by=alert.handled_by,
             held=alert.held,
-            changes=tuple(changes.get(known(alert.id), ())),
-            events=tuple(events.get(known(alert.id), ())),
+            changes=tuple(changes.get(row_id(alert.id), ())),
+            events=tuple(events.get(row_id(alert.id), ())),
         )
         for alert, server in rows
     ]
@@ -200,7 +186,7 @@ async def _changes(session: AsyncSession, alert_ids: Sequence[int]) -> dict[int,
     for change, tool, era, before, after, alert_id, outcome in (await session.execute(query)).all():
         found[alert_id].append(
             AlertChange(
-                change_id=known(change.id),
+                change_id=row_id(change.id),
                 changeset_id=change.changeset_id,
                 tool_id=change.tool_id,
                 tool=tool,
@@ -221,5 +207,5 @@ async def _events(session: AsyncSession, alert_ids: Sequence[int]) -> dict[int, 
     found = defaultdict[int, list[EventView]](list)
     query = select(AlertEvent).where(col(AlertEvent.alert_id).in_(alert_ids)).order_by(col(AlertEvent.id))
     for e in (await session.scalars(query)).all():
-        found[e.alert_id].append(EventView(known(e.id), when(e.at), e.kind, e.actor, e.reason, e.detail))
+        found[e.alert_id].append(EventView(row_id(e.id), when(e.at), e.kind, e.actor, e.reason, e.detail))
     return found

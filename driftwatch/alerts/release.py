@@ -19,6 +19,7 @@ from driftwatch.alerts.policy import worst
 from driftwatch.alerts.read import delivery_group
 from driftwatch.alerts.routes import Facts
 from driftwatch.alerts.tables import Alert
+from driftwatch.db.stored import row_id
 from driftwatch.settings import Settings
 
 _WHY: Final = {
@@ -38,7 +39,7 @@ async def release_due(session: AsyncSession, settings: Settings, *, limit: int =
         ready = [alert for alert in group if not await _still_muted(session, alert)]
         if ready:
             await _tell(session, settings, ready)
-            released += [store.known(alert.id) for alert in ready]
+            released += [row_id(alert.id) for alert in ready]
     return released
 
 
@@ -57,13 +58,13 @@ async def remind_due(session: AsyncSession, settings: Settings, *, limit: int = 
         age = words.span((now - (alert.opened_at or now)).total_seconds())
         message = parent.reminder(alert.title, age, about.subject, _do(about))
         await announce(session, settings, alert, Happening("reminded", message))
-        reminded.append(store.known(alert.id))
+        reminded.append(row_id(alert.id))
     return reminded
 
 
 async def _still_muted(session: AsyncSession, alert: Alert) -> bool:
-    names = await store.alerting_tool_names(session, store.known(alert.id))
-    mutes = await quiet_store.mutes_on(session, alert.server_id, alert_id=store.known(alert.id), tools=names)
+    names = await store.alerting_tool_names(session, row_id(alert.id))
+    mutes = await quiet_store.mutes_on(session, alert.server_id, alert_id=row_id(alert.id), tools=names)
     return mutes is not None
 
 
@@ -89,7 +90,7 @@ async def _digest(session: AsyncSession, settings: Settings, alerts: Sequence[Al
     group: str | None = None
     for alert in alerts:
         shared = {} if group is None else {"delivery": group}
-        added = await store.add_event(session, store.known(alert.id), "told", detail=shared or None)
+        added = await store.add_event(session, row_id(alert.id), "told", detail=shared or None)
         group = group or delivery_group(added)
     facts = Facts(
         kind="drift",

@@ -10,22 +10,22 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.alerts.route_tables import Route
 from driftwatch.alerts.routes import Match, Rule, Way, match_of
-from driftwatch.alerts.store import known
 from driftwatch.alerts.tables import Channel, Outbox
+from driftwatch.db.stored import row_id
 from driftwatch.errors import NotFoundError
 
 
 async def rules(session: AsyncSession) -> list[Rule]:
     """Every route, in order."""
     rows = (await session.scalars(select(Route).order_by(col(Route.position), col(Route.id)))).all()
-    return [Rule(known(r.id), r.name, match_of(r.match), tuple(r.channels), r.goes_on) for r in rows]
+    return [Rule(row_id(r.id), r.name, match_of(r.match), tuple(r.channels), r.goes_on) for r in rows]
 
 
 async def ways(session: AsyncSession) -> list[Way]:
     """Every channel that was not deleted."""
     query = select(Channel).where(col(Channel.state) != "deleted").order_by(col(Channel.id))
     return [
-        Way(known(c.id), c.name, c.kind, c.state == "enabled", None if c.accepts is None else match_of(c.accepts))
+        Way(row_id(c.id), c.name, c.kind, c.state == "enabled", None if c.accepts is None else match_of(c.accepts))
         for c in (await session.scalars(query)).all()
     ]
 

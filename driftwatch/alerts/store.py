@@ -14,6 +14,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.alerts.route_tables import BaselineVerdict
 from driftwatch.alerts.tables import Acceptance, Alert, AlertEvent, Decision
 from driftwatch.db.engine import run_sql
+from driftwatch.db.stored import row_id
 from driftwatch.errors import NotFoundError
 from driftwatch.history import read as history
 from driftwatch.history.tables import Change, Changeset, Tool, ToolVersion
@@ -41,13 +42,6 @@ _DUE_CHANGESETS = text(
     FOR UPDATE SKIP LOCKED
     """
 )
-
-
-def known(value: int | None) -> int:
-    """The id of a stored row; the tables type it as optional because a new row has none yet."""
-    if value is None:
-        raise TypeError("a stored row has an id")
-    return value
 
 
 async def due_changesets(session: AsyncSession, *, collect_seconds: float, limit: int) -> list[int]:
@@ -145,7 +139,7 @@ async def drift_keys(session: AsyncSession, change_ids: Collection[int]) -> dict
         .where(col(Change.id).in_(change_ids))
     )
     rows = (await session.execute(query)).all()
-    return {known(change_id): (tool, kind, sha) for change_id, tool, kind, sha in rows}
+    return {row_id(change_id): (tool, kind, sha) for change_id, tool, kind, sha in rows}
 
 
 async def decided(session: AsyncSession, alert_id: int) -> dict[int, Decision]:
@@ -265,14 +259,14 @@ async def add_event(
     event = AlertEvent(alert_id=alert_id, kind=kind, actor=actor, reason=reason, detail=detail)
     session.add(event)
     await session.flush()
-    return known(event.id)
+    return row_id(event.id)
 
 
 async def add_alert(session: AsyncSession, alert: Alert) -> int:
     """Open an alert; its id."""
     session.add(alert)
     await session.flush()
-    return known(alert.id)
+    return row_id(alert.id)
 
 
 def add_acceptance(

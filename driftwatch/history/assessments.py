@@ -11,8 +11,9 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.capture.model import ToolDefinition
 from driftwatch.classify.verdict import CLASSIFIER_VERSION
+from driftwatch.db.stored import row_id
 from driftwatch.db.types import JSON_NULL
-from driftwatch.history.definitions import load_definitions, row_id
+from driftwatch.history.definitions import load_definitions
 from driftwatch.history.tables import Assessment, Change, ChangePart, Finding
 from driftwatch.servers.tables import Profile
 from driftwatch.wire.facts import Era

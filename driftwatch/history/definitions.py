@@ -13,6 +13,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.capture.model import ConformanceFinding, Invalid, ToolDefinition
+from driftwatch.db.stored import row_id
 from driftwatch.errors import NotFoundError
 from driftwatch.history.tables import Blob, Tool, ToolVersion
 
@@ -80,13 +81,6 @@ async def load_definition(session: AsyncSession, version_id: int) -> ToolDefinit
     if version_id not in found:
         raise NotFoundError(f"There is no version {version_id}.", hint="Look at the versions of the tool.")
     return found[version_id]
-
-
-def row_id(value: int | None) -> int:
-    """The id of a stored row; the tables type it as optional because a new row has none yet."""
-    if value is None:
-        raise TypeError("a stored row has an id")
-    return value
 
 
 def unpacked(blob: Blob) -> bytes:

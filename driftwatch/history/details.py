@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.history.definitions import row_id
+from driftwatch.db.stored import row_id
 from driftwatch.history.evidence import JudgementRow
 from driftwatch.history.tables import Assessment, ChangePart, Finding
 from driftwatch.history.views import FindingView, JudgementView, PartView

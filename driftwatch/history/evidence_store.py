@@ -14,8 +14,8 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.announcement.coverage import explaining
 from driftwatch.announcement.evidence import DEFAULT_CONSTANTS, Constants, Evidence, Judgement, Stream
 from driftwatch.announcement.judge import judge
+from driftwatch.db.stored import row_id
 from driftwatch.history import hearing
-from driftwatch.history.definitions import row_id
 from driftwatch.history.evidence import JudgementRow, Notification, RestartEvidence, StreamInterval
 from driftwatch.history.hearing import Heard
 from driftwatch.history.tables import Change

@@ -10,9 +10,10 @@ from sqlalchemy.orm import aliased
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from driftwatch.db.stored import row_id, when
 from driftwatch.errors import NotFoundError
 from driftwatch.history.change_filter import ChangeFilter, filtered
-from driftwatch.history.definitions import load_definition, row_id
+from driftwatch.history.definitions import load_definition
 from driftwatch.history.details import load_judgements, load_parts
 from driftwatch.history.tables import Change, Changeset, Tool, ToolVersion
 from driftwatch.history.tool_read import (
@@ -22,7 +23,6 @@ from driftwatch.history.tool_read import (
     tool_versions,
     version_number,
     weekly_counts,
-    when,
 )
 from driftwatch.history.views import ChangeView
 from driftwatch.servers.tables import Profile, Server

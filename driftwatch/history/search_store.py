@@ -11,8 +11,8 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.capture.model import ToolDefinition
+from driftwatch.db.stored import row_id
 from driftwatch.db.types import escape
-from driftwatch.history.definitions import row_id
 from driftwatch.history.field_names import field_names
 from driftwatch.history.search_tables import FieldName, ToolField
 from driftwatch.history.search_views import ToolHit

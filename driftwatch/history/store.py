@@ -13,9 +13,9 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.capture.model import Snapshot, meaning
+from driftwatch.db.stored import row_id
 from driftwatch.errors import NotFoundError
 from driftwatch.history.changesets import Group
-from driftwatch.history.definitions import row_id
 from driftwatch.history.ledger import Doubt
 from driftwatch.history.tables import (
     Candidate,

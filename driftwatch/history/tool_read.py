@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Integer, Row, case, cast, func, text
@@ -14,8 +13,9 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.capture.model import ToolDefinition
 from driftwatch.db.engine import run_sql
+from driftwatch.db.stored import row_id, when
 from driftwatch.errors import NotFoundError
-from driftwatch.history.definitions import load_definition, row_id
+from driftwatch.history.definitions import load_definition
 from driftwatch.history.tables import Change, SnapshotRow, Tool, ToolInterval, ToolVersion
 from driftwatch.history.views import IntervalView, ListView, ToolView, VersionView, WeekView
 from driftwatch.servers.tables import Profile
@@ -164,13 +164,6 @@ def _tool(tool: Tool, era: str, version: ToolVersion | None, versions: int, last
         part_shas=version.part_shas if version else {},
         semantic_shas=version.semantic_shas if version else {},
     )
-
-
-def when(value: datetime | None) -> datetime:
-    """A time the database filled in."""
-    if value is None:
-        raise TypeError("a stored row has a time")
-    return value
 
 
 async def tool_era(session: AsyncSession, tool_id: int) -> str:

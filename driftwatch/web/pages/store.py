@@ -11,6 +11,7 @@ from sqlalchemy import Select, func
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from driftwatch.db.stored import row_id, when
 from driftwatch.errors import NotFoundError
 from driftwatch.history.tables import Tool
 from driftwatch.scheduler.tables import PollEvent, PollRollup, ProfileState
@@ -90,7 +91,7 @@ async def poll_events(session: AsyncSession, server_id: int, *, limit: int = 10)
         .limit(limit)
     )
     return [
-        PollEventLine(_when(event.at), era, event.outcome, _message(event.detail))
+        PollEventLine(when(event.at), era, event.outcome, _message(event.detail))
         for event, era in (await session.exec(query)).all()
     ]
 
@@ -140,7 +141,7 @@ def _server(row: Server, headers: Sequence[str]) -> ServerLine:
         interval_seconds=row.interval_seconds,
         mode=row.mode,
         state=row.state,
-        created_at=_when(row.created_at),
+        created_at=when(row.created_at),
         header_names=tuple(headers),
     )
 
@@ -163,16 +164,3 @@ def _profile(profile: Profile, state: ProfileState) -> ProfileLine:
         duration_ms=state.duration_ms,
         polls_survived=state.polls_survived,
     )
-
-
-def row_id(value: int | None) -> int:
-    """The id of a stored row; the tables type it as optional because a new row has none yet."""
-    if value is None:
-        raise TypeError("a stored row has an id")
-    return value
-
-
-def _when(value: datetime | None) -> datetime:
-    if value is None:
-        raise TypeError("a stored row has a time")
-    return value
