@@ -184,8 +184,8 @@ class EmbeddedPostgres:
         await asyncio.to_thread(self.stop)
 
     def _make_home(self) -> None:
-        if not self.home.exists():
-            self.home.mkdir(mode=0o700, parents=True)
+        # Not "if it does not exist": two processes that start together would both see nothing there.
+        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         if os.geteuid() == 0:
             # The server's account must be able to pass through, not to look around.
             self.home.chmod(self.home.stat().st_mode | 0o011)

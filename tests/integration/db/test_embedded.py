@@ -155,6 +155,13 @@ def test_a_second_starter_attaches_and_leaves_the_server_alone(home: Path) -> No
         assert query(server, "SELECT 1") == 1
 
 
+def test_a_home_that_another_process_makes_meanwhile_is_used(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.mkdir()
+    monkeypatch.setattr(Path, "exists", lambda self: False if self == home else os.path.lexists(self))
+    with EmbeddedPostgres(home) as server:
+        assert server.owner
+
+
 def test_two_starters_at_once_make_one_owner(home: Path) -> None:
     starters = [Starter(home), Starter(home)]
     assert sorted(starter.owner for starter in starters) == [False, True]
