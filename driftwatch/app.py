@@ -104,17 +104,22 @@ async def build_services(settings: Settings) -> AsyncIterator[Services]:
         )
 
 
-def compose(services: Services, names: Collection[RoleName], listener: socket | None = None) -> list[Role]:
+def compose(
+    services: Services,
+    names: Collection[RoleName],
+    listener: socket | None = None,
+    health_listener: socket | None = None,
+) -> list[Role]:
     """The roles to supervise, in the order in which they stop: first what takes work in, last what all rely on.
 
-    ``listener`` is the web role's socket when it was bound already.
+    ``listener`` is the web role's socket when it was bound already, ``health_listener`` the health port's.
     """
     roles = []
     if RoleName.WEB in names:
         from driftwatch.web.app import create_app
 
         pages = create_app(services)
-        server = WebServer(pages, services.settings, listener)
+        server = WebServer(pages, services.settings.host, services.settings.port, listener)
 
         def stop_web() -> None:
             pages.state.live.close()  # open pages listen for ever; the server would wait for them
@@ -133,6 +138,12 @@ def compose(services: Services, names: Collection[RoleName], listener: socket | 
         from driftwatch.scheduler.streams.role import run_listener
 
         roles.append(Role("listener", lambda: run_listener(services)))
+    if services.settings.health_port is not None:
+        from driftwatch.web.health import create_health_app
+
+        answers = create_health_app(services, installation=RoleName.WEB in names)
+        probed = WebServer(answers, services.settings.host, services.settings.health_port, health_listener)
+        roles.append(Role("health", probed.run, probed.stop))
     roles.append(Role("clock", services.clock.run))
     if services.postgres is not None:
         postgres = services.postgres
@@ -169,17 +180,21 @@ async def run(
     """
     stop = asyncio.Event()
     with _stopped_by_signals(stop), contextlib.ExitStack() as sockets:
-        listener = None
+        listener = health_listener = None
         if RoleName.WEB in names:
             listener = sockets.enter_context(bind(settings.host, settings.port))
             settings = settings.model_copy(update={"port": listener.getsockname()[1]})
+        if settings.health_port is not None:
+            health_listener = sockets.enter_context(bind(settings.host, settings.health_port))
         async with build_services(settings) as services:
             if RoleName.WORKER in names:
                 async with services.db.transaction() as session:
                     await ensure_default_channel(session, settings, services.secrets)
             if started is not None:
                 await started(services)
-            roles = [*(extra(services) if extra is not None else ()), *compose(services, names, listener)]
+            roles = compose(services, names, listener, health_listener)
+            if extra is not None:
+                roles = [*extra(services), *roles]
             if not stop.is_set():
                 await Supervisor(services.health).run(roles, stop)
 

@@ -39,6 +39,12 @@ class Settings(BaseSettings):
     )
     host: str = Field(default="127.0.0.1", description="Listen address of the web role.")
     port: int = Field(default=8787, ge=0, le=65535, description="Listen port of the web role.")
+    health_port: int | None = Field(
+        default=None,
+        ge=1,
+        le=65535,
+        description="Port of every role that answers /healthz, /readyz and /metrics without a token. Unset: none.",
+    )
     base_url: str | None = Field(
         default=None, description="Public address used in links of messages; default http://HOST:PORT."
     )

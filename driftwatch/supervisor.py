@@ -66,6 +66,7 @@ class Supervisor:
             if self._stopping:
                 return
             delay = self._first_delay if time.monotonic() - started > STEADY_SECONDS else delay
+            # Anybody may ask for readiness: it names the kind of error, the log has its words.
             self._problems[role.name] = f"ended ({reason}), starts again in {delay:g} s"
             log.warning("role ended", role=role.name, reason=reason, again_in_seconds=delay)
             ROLE_RESTARTS.labels(role.name).inc()
@@ -80,7 +81,7 @@ class Supervisor:
             await role.run()
         except Exception as error:
             log.exception("role failed", role=role.name)
-            return f"{type(error).__name__}: {error}"
+            return type(error).__name__
         finally:
             self._running.discard(role)
             ROLE_UP.labels(role.name).set(0)

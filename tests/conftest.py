@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import os
 import shutil
 import tempfile
@@ -13,10 +15,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
+import structlog
 
 from driftwatch.db.embedded import EmbeddedPostgres
 from driftwatch.db.engine import Database
 from driftwatch.db.migrate import upgrade
+from driftwatch.telemetry import configure_logging
 
 #: a server to test against instead of the embedded one, for example a PostgreSQL 15
 SERVER_VARIABLE = "DRIFTWATCH_TEST_DATABASE_URL"
@@ -54,6 +58,18 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith("DRIFTWATCH_") and name != SERVER_VARIABLE:
             monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def lines() -> Iterator[io.StringIO]:
+    """Log lines as JSON; the process's logging is put back afterwards."""
+    root = logging.getLogger()
+    handlers, level = root.handlers, root.level
+    stream = io.StringIO()
+    configure_logging("json", stream)
+    yield stream
+    root.handlers, root.level = handlers, level
+    structlog.reset_defaults()
 
 
 @pytest.fixture

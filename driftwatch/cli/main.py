@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 import driftwatch
-from driftwatch.cli import database, diff, imports, rules, serve
+from driftwatch.cli import database, diff, health, imports, rules, serve
 from driftwatch.errors import DriftwatchError
 from driftwatch.safe_text import safe_text
 
@@ -19,6 +19,7 @@ cli = typer.Typer(
 )
 cli.command("serve")(serve.serve)
 cli.command("login-link")(serve.login_link)
+cli.command("health")(health.health)
 cli.command("import")(imports.import_file)
 cli.command("diff")(diff.diff)
 cli.command("rules")(rules.rules)

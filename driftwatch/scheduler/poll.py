@@ -14,6 +14,7 @@ from uuid import UUID
 
 import structlog
 
+from driftwatch import telemetry
 from driftwatch.capture.snapshot import take
 from driftwatch.errors import DriftwatchError
 from driftwatch.scheduler import eras, outcome, store
@@ -77,6 +78,17 @@ class ServerPoll:
                 await self._poll(claim, target, found)
 
     async def _poll(self, claim: Claim, target: Target, found: eras.Found) -> None:
+        with structlog.contextvars.bound_contextvars(profile=claim.profile_id):
+            self._count_lateness(claim)
+            with telemetry.POLL_SECONDS.time():
+                await self._poll_once(claim, target, found)
+
+    def _count_lateness(self, claim: Claim) -> None:
+        if claim.due_at is not None:
+            late = self._services.clock.now() - claim.due_at
+            telemetry.POLL_LATENESS.observe(max(late.total_seconds(), 0.0))
+
+    async def _poll_once(self, claim: Claim, target: Target, found: eras.Found) -> None:
         started = time.monotonic()
         used: Session | None = None
         try:
@@ -89,6 +101,7 @@ class ServerPoll:
             await self._close_unkept(claim, target, used)
             self._flush.add(self._failed(claim, error, started))
         else:
+            telemetry.POLLS.labels("different" if result is None else "unchanged").inc()
             if result is not None:
                 self._flush.add(result)
 
@@ -144,7 +157,9 @@ class ServerPoll:
     def _failed(self, claim: Claim, error: Exception, started: float) -> Failure:
         if not isinstance(error, DriftwatchError):
             log.error("poll crashed", profile=claim.profile_id, exc_info=error)
-        return outcome.failed(claim, error, (time.monotonic() - started) * 1000, self._services.clock.now())
+        failure = outcome.failed(claim, error, (time.monotonic() - started) * 1000, self._services.clock.now())
+        telemetry.POLLS.labels(failure.code).inc()
+        return failure
 
 
 class Orphans:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from driftwatch import telemetry
 from driftwatch.scheduler import enqueue, store
 from driftwatch.scheduler.batches import BATCH_SIZE
 
@@ -73,6 +74,7 @@ async def run_scheduler(services: Services) -> None:
     """Tick until cancelled."""
     ticker = Ticker(services)
     services.health.watch("tick", lambda: ticker.problem)
+    telemetry.TICK_AGE.set_function(lambda: ticker.age)
     scheduler = AsyncIOScheduler(timezone=UTC)
     scheduler.add_job(
         ticker.attempt,

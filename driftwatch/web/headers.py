@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from typing import Final
 
@@ -22,6 +23,10 @@ SECURITY_HEADERS: Final = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 
+#: asked all the time by machines
+QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics", "/static"})
+log = structlog.get_logger(__name__)
+
 
 class ResponseHeaders:
     """Adds the security headers and a request id; the id is bound to every log line of the request."""
@@ -37,8 +42,12 @@ class ResponseHeaders:
         request_id = uuid.uuid4().hex[:12]
         scope.setdefault("state", {})["request_id"] = request_id
 
+        started, status = time.monotonic(), 0
+
         async def with_headers(message: Message) -> None:
+            nonlocal status
             if message["type"] == "http.response.start":
+                status = message["status"]
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
@@ -48,4 +57,14 @@ class ResponseHeaders:
             await send(message)
 
         with structlog.contextvars.bound_contextvars(request_id=request_id):
-            await self.app(scope, receive, with_headers)
+            try:
+                await self.app(scope, receive, with_headers)
+            finally:
+                _tell(scope, status, time.monotonic() - started)
+
+
+def _tell(scope: Scope, status: int, seconds: float) -> None:
+    """One line per request, so that a request id leads somewhere. The route, not the path: paths hold login links."""
+    route = getattr(scope.get("route"), "path", "unknown")
+    if route not in QUIET:
+        log.info("request", method=scope["method"], route=route, status=status, ms=round(seconds * 1000, 1))

@@ -12,7 +12,6 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from driftwatch.errors import SettingsError
-from driftwatch.settings import Settings
 
 GRACE_SECONDS: Final = 5
 
@@ -54,9 +53,9 @@ class _Server(uvicorn.Server):
 class WebServer:
     """Serves an ASGI application until asked to stop: no new connections, open requests get a few seconds."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, listener: socket.socket | None = None) -> None:
+    def __init__(self, app: ASGIApp, host: str, port: int, listener: socket.socket | None = None) -> None:
         self._app = app
-        self._settings = settings
+        self._address = (host, port)
         self._listener = listener
         self._server: _Server | None = None
 
@@ -66,7 +65,7 @@ class WebServer:
         Raises:
             SettingsError: see :func:`bind`.
         """
-        listener = self._listener or bind(self._settings.host, self._settings.port)
+        listener = self._listener or bind(*self._address)
         self._listener = None
         config = uvicorn.Config(
             self._app,

@@ -5,25 +5,12 @@ from __future__ import annotations
 import io
 import json
 import logging
-from collections.abc import Iterator
 
 import pytest
 import structlog
 from pydantic import SecretStr
 
 from driftwatch.telemetry import HIDDEN, Health, Readiness, clean_event, configure_logging, without_secrets
-
-
-@pytest.fixture
-def lines() -> Iterator[io.StringIO]:
-    """Log lines as JSON; the process's logging is put back afterwards."""
-    root = logging.getLogger()
-    handlers, level = root.handlers, root.level
-    stream = io.StringIO()
-    configure_logging("json", stream)
-    yield stream
-    root.handlers, root.level = handlers, level
-    structlog.reset_defaults()
 
 
 def last(lines: io.StringIO) -> dict[str, object]:

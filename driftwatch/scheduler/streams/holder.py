@@ -79,11 +79,12 @@ class Holder:
         await asyncio.wait({self._task})
 
     async def _run(self) -> None:
+        structlog.contextvars.bind_contextvars(profile=self.wanted.profile_id)
         while True:
             try:
                 wait = await self._hold()
             except Exception:  # one profile's fault must not end everybody's listening
-                log.exception("stream failed", profile=self.wanted.profile_id)
+                log.exception("stream failed")
                 wait = LONGEST_WAIT
             await asyncio.sleep(wait * random.uniform(0.8, 1.2))  # noqa: S311 - spreads load, guards nothing
 

@@ -15,6 +15,7 @@ from typing import Final, Literal
 import psycopg
 import structlog
 
+from driftwatch import telemetry
 from driftwatch.scheduler.streams import store
 from driftwatch.scheduler.streams.shares import Connection, Shares
 
@@ -72,6 +73,7 @@ class Journal:
         """A stream was acknowledged."""
         interval = Interval(profile_id, at)
         self._open.add(interval)
+        telemetry.STREAMS.set(len(self._open))
         self.listening(profile_id, at, "ok")
         return interval
 
@@ -80,6 +82,8 @@ class Journal:
         if interval.open:
             interval.ended_by, interval.why = by, why
             self._open.discard(interval)
+            telemetry.STREAMS.set(len(self._open))
+            telemetry.STREAM_ENDS.labels(by).inc()
             self._ended.append(interval)
             self._wake.set()
 
@@ -88,6 +92,7 @@ class Journal:
         row = (profile_id, at, "start-up" if noise else "stream")
         if not any(known[0] == profile_id and known[2] == row[2] for known in self._notifications):
             self._notifications.append(row)
+            telemetry.NOTIFICATIONS.inc()
         self._wake.set()
 
     def listening(self, profile_id: int, at: datetime, state: ListeningState, reason: str | None = None) -> None:

@@ -79,10 +79,12 @@ def test_a_killed_postgres_is_started_again_under_the_running_service(serve: Ser
         because="postgres runs again",
     )
     service.ready()
+    headers = {"authorization": f"Bearer {(short_folder / 'admin-token').read_text().strip()}"}
     # The worker began anew: procrastinate's listener does not outlive its connection.
     restarted = re.compile(r'driftwatch_role_restarts_total\{role="worker"\} [1-9]')
     eventually(
-        lambda: restarted.search(httpx2.get(f"{service.url}/metrics").text) is not None, because="the worker is new"
+        lambda: restarted.search(httpx2.get(f"{service.url}/metrics", headers=headers).text) is not None,
+        because="the worker is new",
     )
     service.ready()
 
@@ -121,10 +123,25 @@ def test_roles_can_be_split(serve: Serve, tmp_path: Path, empty_database_url: st
     }
     web = serve("--role", "web", **given).ready()
     assert set(web.checks()) == {"database", "web", "clock"}
-    workers = serve("--role", "scheduler", "--role", "worker", **given)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    workers = serve("--role", "scheduler", "--role", "worker", "--role", "listener", **given, HEALTH_PORT=port)
     assert httpx2.get(f"{web.url}/healthz").status_code == 200
+    asked = [COMMAND, "health"]
+
+    def healthy() -> bool:
+        return (
+            subprocess.run(asked, env=environment(HEALTH_PORT=port), capture_output=True, check=False).returncode == 0
+        )
+
+    eventually(healthy, because="the roles without pages answer on the health port")
+    checks = httpx2.get(f"http://127.0.0.1:{port}/readyz").json()["checks"]
+    assert set(checks) == {"database", "scheduler", "tick", "worker", "listener", "health", "clock"}
+    assert 'driftwatch_role_up{role="listener"} 1.0' in httpx2.get(f"http://127.0.0.1:{port}/metrics").text
     assert web.stop() == 0
-    assert workers.stop() in {0, -signal.SIGTERM}  # it may not even have begun
+    assert workers.stop() == 0
+    assert not healthy()
 
 
 def test_strangers_are_kept_out_until_somebody_has_a_token(serve: Serve, short_folder: Path) -> None:
