@@ -10,7 +10,7 @@ DEMO_NETWORKS := 127.0.0.0/8,::1,localhost
 # The published servers of the tests need Node 20; where there is none, a wheel brings one.
 NODE_USABLE := command -v npm >/dev/null && node -e 'process.exit(process.versions.node.split(".")[0] < 20 ? 1 : 0)' 2>/dev/null
 
-.PHONY: run serve test lint types clean chromium
+.PHONY: run serve test lint types clean chromium postgres-15 image-tree
 .DELETE_ON_ERROR:
 
 run: .venv/.installed
@@ -20,7 +20,7 @@ serve: .venv/.installed
 	@exec .venv/bin/driftwatch serve
 
 # ARGS are pytest's, for example: make test ARGS="tests/unit -q"
-test: .venv/.installed-dev .venvs/mcp1/.installed $(NODE_DIR)/node_modules/.installed $(AXE_DIR)/node_modules/.installed chromium
+test: .venv/.installed-dev .venvs/mcp1/.installed $(NODE_DIR)/node_modules/.installed $(AXE_DIR)/node_modules/.installed chromium postgres-15
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(PYTHON) -m pytest $(ARGS)
 
 lint: .venv/.installed-dev
@@ -29,6 +29,10 @@ lint: .venv/.installed-dev
 
 types: .venv/.installed-dev
 	@$(PYTHON) -m mypy
+
+# What `docker build` makes, in a plain folder: the Dockerfile's own commands, without a container engine.
+image-tree: .venv/.installed-dev
+	@rm -rf build/image && $(PYTHON) tests/image/replay.py build/image
 
 clean:
 	rm -rf .venv .venvs dist build "$(NODE_DIR)/node_modules" .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -88,4 +92,15 @@ chromium:
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
 	  else \
 	    echo "the browser tests need Chromium: install the package chromium (Debian: apt-get install chromium)" >&2; exit 1; \
+	  fi; }
+
+# The oldest supported Postgres beside the embedded newest one; DRIFTWATCH_TEST_POSTGRES_15 names its programs elsewhere.
+postgres-15:
+	@[ -x "$${DRIFTWATCH_TEST_POSTGRES_15:-/usr/lib/postgresql/15/bin}/postgres" ] || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing PostgreSQL 15"; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql-15 >/dev/null; \
+	  else \
+	    echo "the tests need PostgreSQL 15: install the package postgresql-15 (Debian 12), or name the folder" >&2; \
+	    echo "with its programs: DRIFTWATCH_TEST_POSTGRES_15=/opt/postgresql-15/bin" >&2; exit 1; \
 	  fi; }
