@@ -16,7 +16,8 @@ from driftwatch.telemetry import ROLE_RESTARTS, ROLE_UP, Health
 log = structlog.get_logger(__name__)
 
 FIRST_DELAY: Final = 0.5
-LONGEST_DELAY: Final = 30.0
+#: short: a database that was away for an hour is used again this soon after it came back
+LONGEST_DELAY: Final = 5.0
 #: a role that ran this long has recovered; its next failure is a new one
 STEADY_SECONDS: Final = 60.0
 #: time the roles get to end by themselves when the process stops

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 GRACE_SECONDS: Final = 4.0
 #: jobs at a time; most of them wait for servers, and how many are asked at once is limited in hosts.py
 CONCURRENCY: Final = 32
+#: how long the queue's pool waits for a connection. A worker whose Postgres is away ends no sooner, and the supervisor
+#: can only start it again then; the pool's own 30 s would keep it away for as long after Postgres is back.
+POOL_SECONDS: Final = 5.0
 #: NOTIFY wakes a worker; this is for the case that one was missed
 LOOK_SECONDS: Final = 2.0
 
@@ -57,6 +60,7 @@ async def work(services: Services, *, concurrency: int = CONCURRENCY, wait: bool
         kwargs={"options": f"-csearch_path={SEARCH_PATH}", "application_name": "driftwatch-jobs"},
         min_size=1,
         max_size=4,
+        timeout=POOL_SECONDS,
     )
     app = build_app(connector)
     async with app.open_async():
