@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -24,6 +25,9 @@ from driftwatch.telemetry import configure_logging
 
 #: a server to test against instead of the embedded one, for example a PostgreSQL 15
 SERVER_VARIABLE = "DRIFTWATCH_TEST_DATABASE_URL"
+#: where the programs of the oldest supported Postgres are, when not where Debian puts them
+OLDEST_VARIABLE = "DRIFTWATCH_TEST_POSTGRES_15"
+OLDEST_FOLDER = Path("/usr/lib/postgresql/15/bin")
 #: safe here and nowhere else: these databases are thrown away
 FAST = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "max_connections": "200"}
 
@@ -56,7 +60,7 @@ class TestServer:
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
-        if name.startswith("DRIFTWATCH_") and name != SERVER_VARIABLE:
+        if name.startswith("DRIFTWATCH_") and name not in (SERVER_VARIABLE, OLDEST_VARIABLE):
             monkeypatch.delenv(name)
 
 
@@ -93,31 +97,63 @@ def postgres_base_url() -> Iterator[str]:
     shutil.rmtree(home, ignore_errors=True)
 
 
-@pytest.fixture(scope="session")
-def postgres_server(postgres_base_url: str) -> Iterator[TestServer]:
-    """The session's server, with a template database migrated by the migrations."""
-    with psycopg.connect(postgres_base_url, autocommit=True) as admin:
-        server = TestServer(admin, postgres_base_url, template="")
+@contextmanager
+def migrated(base_url: str) -> Iterator[TestServer]:
+    """The server behind ``base_url``, with a template database migrated by the migrations."""
+    with psycopg.connect(base_url, autocommit=True) as admin:
+        server = TestServer(admin, base_url, template="")
         template = server.create()
         upgrade(server.url(template))
-        yield TestServer(admin, postgres_base_url, template)
+        yield TestServer(admin, base_url, template)
         server.drop(template)
 
 
+@pytest.fixture(scope="session")
+def postgres_server(postgres_base_url: str) -> Iterator[TestServer]:
+    """The session's server."""
+    with migrated(postgres_base_url) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def oldest_postgres_server() -> Iterator[TestServer]:
+    """The oldest Postgres we promise to work with, by our own launcher."""
+    folder = Path(os.environ.get(OLDEST_VARIABLE) or OLDEST_FOLDER)
+    assert (folder / "postgres").exists(), f"no PostgreSQL 15 in {folder}: run `make test`, or set {OLDEST_VARIABLE}"
+    home = Path(tempfile.mkdtemp(prefix="dw-", dir="/tmp"))
+    with EmbeddedPostgres(home, folder, settings=FAST) as server, migrated(server.database_url("postgres")) as oldest:
+        yield oldest
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests of modules marked ``oldest_postgres`` run on both ends of what is supported."""
+    if "postgres" in metafunc.fixturenames and metafunc.definition.get_closest_marker("oldest_postgres"):
+        metafunc.parametrize("postgres", ["newest", "oldest"], indirect=True)
+
+
 @pytest.fixture
-def empty_database_url(postgres_server: TestServer) -> Iterator[str]:
+def postgres(request: pytest.FixtureRequest) -> TestServer:
+    """The server this test's databases are on."""
+    oldest = getattr(request, "param", "newest") == "oldest"
+    server: TestServer = request.getfixturevalue("oldest_postgres_server" if oldest else "postgres_server")
+    return server
+
+
+@pytest.fixture
+def empty_database_url(postgres: TestServer) -> Iterator[str]:
     """A fresh database without any schema."""
-    name = postgres_server.create()
-    yield postgres_server.url(name)
-    postgres_server.drop(name)
+    name = postgres.create()
+    yield postgres.url(name)
+    postgres.drop(name)
 
 
 @pytest.fixture
-def database_url(postgres_server: TestServer) -> Iterator[str]:
+def database_url(postgres: TestServer) -> Iterator[str]:
     """A fresh database, migrated."""
-    name = postgres_server.create(template=postgres_server.template)
-    yield postgres_server.url(name)
-    postgres_server.drop(name)
+    name = postgres.create(template=postgres.template)
+    yield postgres.url(name)
+    postgres.drop(name)
 
 
 @pytest.fixture

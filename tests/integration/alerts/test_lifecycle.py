@@ -10,6 +10,8 @@ from builders.world import Watched, World
 from driftwatch.alerts import delivery_read, lifecycle, read
 from driftwatch.errors import ConflictError, InputError, NotFoundError
 
+pytestmark = pytest.mark.oldest_postgres
+
 
 async def accept(world: World, alert: int, **fields: object) -> None:
     async with world.db.transaction() as session:

@@ -18,6 +18,8 @@ from driftwatch.alerts.message import Link, Message, Paragraph
 from driftwatch.alerts.notice import SLACK_WEBHOOK
 from driftwatch.testing.fake_slack import FakeSlack
 
+pytestmark = pytest.mark.oldest_postgres
+
 SOON = "UPDATE outbox SET next_try_at = now() - interval '1 s' WHERE state = 'queued'"
 
 

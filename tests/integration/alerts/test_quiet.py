@@ -13,6 +13,8 @@ from driftwatch.alerts.actions import By
 from driftwatch.errors import ConflictError, InputError, NotFoundError
 from driftwatch.testing.fake_slack import FakeSlack
 
+pytestmark = pytest.mark.oldest_postgres
+
 MEI = By("mei", "r1")
 
 

@@ -18,6 +18,8 @@ from driftwatch.db.metadata import metadata
 from driftwatch.db.migrate import check, connect, upgrade
 from driftwatch.errors import DatabaseError
 
+pytestmark = pytest.mark.oldest_postgres
+
 
 def test_models_and_migrated_database_agree(database_url: str) -> None:
     with connect(database_url) as connection:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from sqlmodel import func, select
 
 from driftwatch.capture.model import Part
@@ -16,6 +17,8 @@ from driftwatch.history.tables import Assessment as AssessmentRow
 from driftwatch.history.tables import ChangePart
 from driftwatch.history.views import ChangeView
 from driftwatch.wire.facts import Era
+
+pytestmark = pytest.mark.oldest_postgres
 
 World = Any  # conftest.py's; it cannot be imported from here
 

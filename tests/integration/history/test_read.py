@@ -16,6 +16,8 @@ from driftwatch.history.evidence_store import judge_due
 from driftwatch.history.tables import Change
 from driftwatch.wire.facts import Era
 
+pytestmark = pytest.mark.oldest_postgres
+
 World = Any  # conftest.py's; it cannot be imported from here
 
 OPEN = {"type": "object", "properties": {}}

@@ -24,6 +24,8 @@ from driftwatch.scheduler.tables import PollEvent, ProfileState
 from driftwatch.servers.tables import Profile, Server
 from driftwatch.wire.facts import Era
 
+pytestmark = pytest.mark.oldest_postgres
+
 World = Any  # conftest.py's; it cannot be imported from here
 
 OPEN = {"type": "object", "properties": {}}

@@ -10,7 +10,7 @@ import pytest
 from driftwatch.db.engine import Database
 from driftwatch.scheduler import enqueue, store
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.oldest_postgres]
 
 
 async def claim(db: Database, limit: int = 1000) -> dict[UUID, list[int]]:

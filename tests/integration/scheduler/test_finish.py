@@ -13,7 +13,7 @@ from driftwatch.scheduler.claimed import visits
 from driftwatch.scheduler.model import Claim, Complete, Failure, Result
 from driftwatch.wire.facts import Era, EraFacts, Listing
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.oldest_postgres]
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 FACTS = EraFacts(
