@@ -39,12 +39,11 @@ class Link(msgspec.Struct, frozen=True):
 
 
 class Button(msgspec.Struct, frozen=True):
-    """A button of a channel that has them. ``value`` comes back when it is pressed; with a ``url`` it only leads."""
+    """A button of a channel that has them. ``value`` comes back when it is pressed."""
 
     action: str
     text: str
     value: str
-    url: str | None = None
 
 
 class Message(msgspec.Struct, frozen=True):

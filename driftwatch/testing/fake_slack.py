@@ -34,8 +34,8 @@ from starlette.types import Receive, Scope, Send
 from driftwatch.safe_text import safe_text
 from driftwatch.testing import slack_limits
 from driftwatch.testing.slack_api import WebApi
-from driftwatch.testing.slack_buttons import MEI, User, press
-from driftwatch.testing.slack_received import Received, Refused
+from driftwatch.testing.slack_buttons import MEI, User, post, pressed, submitted
+from driftwatch.testing.slack_received import Dialog, Received, Refused
 
 KEPT_MESSAGES: Final = 200
 KEPT_REFUSALS: Final = 50
@@ -63,15 +63,26 @@ class Behaviour:
 
 
 class FakeSlack:
-    """The fake and its inbox. ``app`` is an ASGI application; ``latency`` is waited before every answer (seconds)."""
+    """The fake and its inbox. ``app`` is an ASGI application.
 
-    def __init__(self, *, latency: Callable[[], float] = lambda: 0.0) -> None:
-        self.messages: deque[Received] = deque(maxlen=KEPT_MESSAGES)
+    ``latency``: seconds that every answer takes; ``trigger_seconds``: how long after a press a dialog may be opened;
+    ``kept``: how many messages, the newest, stay in memory (None: all).
+    """
+
+    def __init__(
+        self,
+        *,
+        latency: Callable[[], float] = lambda: 0.0,
+        trigger_seconds: float = 3.0,
+        kept: int | None = KEPT_MESSAGES,
+    ) -> None:
+        self.messages: deque[Received] = deque(maxlen=kept)
         self.refused: deque[Refused] = deque(maxlen=KEPT_REFUSALS)
+        self.dialogs: deque[Dialog] = deque(maxlen=KEPT_REFUSALS)
         self.posts = 0
         self._latency = latency
         self._next: deque[Behaviour] = deque()
-        self._api = WebApi(self.messages, self.refused)
+        self._api = WebApi(self.messages, self.refused, self.dialogs, trigger_seconds=trigger_seconds)
         self._templates = jinja2.Environment(
             loader=jinja2.PackageLoader("driftwatch.testing"), autoescape=True, trim_blocks=True, lstrip_blocks=True
         )
@@ -118,7 +129,17 @@ class FakeSlack:
 
         ``age``: seconds since Slack signed it. Raises KeyError for a button that the message does not have.
         """
-        return await press(message, message.buttons[text], url, secret, user=user, age=age)
+        interaction = pressed(message, message.buttons[text], user, self._api.trigger())
+        return await post(interaction, url, secret, age=age)
+
+    async def submit(
+        self, dialog: Dialog, url: str, secret: str, *, user: User = MEI, **filled: str
+    ) -> tuple[int, str]:
+        """Fill in a dialog (block id and text) and send it as ``user``; the status and body of the answer.
+
+        Raises ValueError for a field that Slack would not let anybody leave empty.
+        """
+        return await post(submitted(dialog, filled, user), url, secret)
 
     async def _call(self, request: Request) -> Response:
         """The web API. It is answered through the same behaviours as webhooks."""

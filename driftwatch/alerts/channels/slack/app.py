@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 import aiohttp
@@ -31,6 +32,23 @@ class SlackApps:
 
         A repeated attempt first looks whether the one before arrived: a worker may have died before it could say so.
         """
+
+        async def attempt(client: AsyncWebClient, app: AppConfig) -> Answer:
+            found = await self._arrived(client, app, sending) if sending.attempt > 1 else None
+            return found or await self._send(client, app, sending)
+
+        return await self._asked(config, attempt)
+
+    async def open_dialog(self, config: bytes, trigger: str, view: Mapping[str, Any]) -> Answer:
+        """Open a dialog for whoever pressed a button; Slack takes ``trigger`` for three seconds after the press."""
+
+        async def attempt(client: AsyncWebClient, app: AppConfig) -> Answer:
+            response = await client.views_open(trigger_id=trigger, view=dict(view))
+            return Answer("delivered", status=response.status_code)
+
+        return await self._asked(config, attempt)
+
+    async def _asked(self, config: bytes, attempt: Callable[[AsyncWebClient, AppConfig], Awaitable[Answer]]) -> Answer:
         app = msgspec.json.decode(config, type=AppConfig)
         try:
             self._session.check(self._api_url)
@@ -41,8 +59,7 @@ class SlackApps:
         )
         client.proxy = None  # the constructor takes one from the environment
         try:
-            found = await self._arrived(client, app, sending) if sending.attempt > 1 else None
-            return found or await self._send(client, app, sending)
+            return await attempt(client, app)
         except SlackApiError as error:
             return _refused(error)
         except (RedirectedError, *FAILURES) as error:
