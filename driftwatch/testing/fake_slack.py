@@ -20,6 +20,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -28,9 +29,11 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
+import driftwatch
 from driftwatch.safe_text import safe_text
 from driftwatch.testing import slack_limits
 from driftwatch.testing.slack_api import WebApi
@@ -40,6 +43,8 @@ from driftwatch.testing.slack_received import Dialog, Received, Refused
 KEPT_MESSAGES: Final = 200
 KEPT_REFUSALS: Final = 50
 MAX_BODY: Final = 256 * 1024
+#: the look of the inbox is that of the pages
+STATIC: Final = Path(driftwatch.__file__).parent / "web" / "static"
 
 _HEADERS: Final = {
     "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; "
@@ -93,6 +98,7 @@ class FakeSlack:
                 Route("/inbox.json", self._inbox),
                 Route("/services/{path:path}", self._post, methods=["POST"]),
                 Route("/api/{method}", self._call, methods=["POST", "GET"]),
+                Mount("/static", StaticFiles(directory=STATIC)),  # where it is mounted, the pages' own are used
             ]
         )
 
