@@ -159,7 +159,7 @@ class About:
 
     def full_diff(self) -> tuple[Message, ...]:
         """Everything that changed, for the thread."""
-        return full_diff([t.change for t in self.told], parent.page_of(self.subject).url)
+        return full_diff(self.told, parent.page_of(self.subject).url)
 
     def data(self, actor: str, reason: str | None) -> dict[str, Any]:
         """The typed event."""

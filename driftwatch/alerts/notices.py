@@ -42,7 +42,7 @@ def blind_message(blind: Sequence[Blind], public_url: str) -> Message:
         lines.append(f"+{len(blind) - _LINES} more on the overview.")
     paragraphs = [*(Paragraph("text", line) for line in lines), Paragraph("do", _do(blind))]
     if len(blind) == 1:
-        last = f"last good poll {words.day(blind[0].last_good)}" if blind[0].last_good else "never polled well"
+        last = f"last good poll {words.day(blind[0].last_good)}" if blind[0].last_good else "no good poll yet"
         paragraphs.append(Paragraph("note", f"{words.owner(blind[0].owner)} · {last}"))
     title = blind_title(blind)
     return Message(title, f"{title}: {blind[0].code}", tuple(paragraphs), (_link(blind, public_url),))
@@ -64,7 +64,7 @@ def _blind(blind: Blind, *, named: bool) -> str:
     eras = f" (seen by {' and '.join(words.CLIENTS.get(e, e) for e in blind.eras)} clients)" if blind.eras else ""
     says = words.short(blind.says.rstrip("."), 300)
     code = blind.code if named else blind.code.capitalize()
-    return f"{server}{code}{eras} since {words.day(blind.since)}: {says}. Changes in this time cannot be judged."
+    return f"{server}{code}{eras} since {words.day(blind.since)}: {says}. What changes meanwhile goes unseen."
 
 
 def _do(blind: Sequence[Blind]) -> str:
@@ -85,7 +85,8 @@ def summary_message(
 ) -> Message:
     """What changed since the last summary and needed nobody at once.
 
-    ``changes``: the newest of the ``total`` quiet changes; ``wording_only``: how many more changed words or hints only.
+    ``changes``: the newest of the quiet changes; ``total``: how many tools changed quietly; ``wording_only``: how many
+    changed words or hints only. A tool that several kinds of clients see is one.
     """
     servers: dict[str, list[ChangeView]] = {}
     for change in changes:
@@ -106,7 +107,7 @@ def _server(name: str, changes: Sequence[ChangeView]) -> str:
     said: Mapping[str, str] = {change.tool: words.sentences(change)[0] for change in changes}
     shown = [_tool(tool, sentence) for tool, sentence in list(said.items())[:_NAMES]]
     more = f" · +{len(said) - _NAMES} more tools" if len(said) > _NAMES else ""
-    return f"{words.code(name)}  {' · '.join(shown)}{more}"
+    return f"{words.short(name)} — {' · '.join(shown)}{more}"
 
 
 def _tool(tool: str, sentence: str) -> str:
