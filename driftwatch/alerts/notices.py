@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
+import msgspec
+
 from driftwatch.alerts import words
 from driftwatch.alerts.message import Link, Message, Paragraph
 from driftwatch.history.views import ChangeView
@@ -31,8 +33,11 @@ class Blind:
 
 def blind_title(blind: Sequence[Blind]) -> str:
     """The title of a not-watching message."""
-    where = words.short(blind[0].server) if len(blind) == 1 else words.counted(len(blind), "server")
-    return f"◌ Not watching · {where}"
+    return f"◌ Not watching · {_where(blind)}"
+
+
+def _where(blind: Sequence[Blind]) -> str:
+    return words.short(blind[0].server) if len(blind) == 1 else words.counted(len(blind), "server")
 
 
 def blind_message(blind: Sequence[Blind], public_url: str) -> Message:
@@ -48,10 +53,17 @@ def blind_message(blind: Sequence[Blind], public_url: str) -> Message:
     return Message(title, f"{title}: {blind[0].code}", tuple(paragraphs), (_link(blind, public_url),))
 
 
+def still_blind_message(blind: Sequence[Blind], age: str, public_url: str) -> Message:
+    """The reminder: nobody acknowledged it. ``age``: for how long the first of them could not be watched."""
+    message = blind_message(blind, public_url)
+    title = f"Still not watching after {age} · {_where(blind)}"
+    note = Paragraph("note", "Acknowledge it on the server's page to stop reminders.")
+    return msgspec.structs.replace(message, title=title, fallback=title, paragraphs=(*message.paragraphs, note))
+
+
 def watching_message(again: Sequence[Blind], public_url: str) -> Message:
     """The resolve message."""
-    where = words.short(again[0].server) if len(again) == 1 else words.counted(len(again), "server")
-    title = f"✓ Watching again · {where}"
+    title = f"✓ Watching again · {_where(again)}"
     lines = [f"{words.code(b.server)}: polls succeed again. It was {b.code} since {words.day(b.since)}." for b in again]
     more = [f"+{len(lines) - _LINES} more."] if len(lines) > _LINES else []
     paragraphs = tuple(Paragraph("text", line) for line in [*lines[:_LINES], *more])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from driftwatch.alerts import blindness
+
 
 async def rows(visitor: Any, query: str) -> list[tuple[Any, ...]]:
     async with visitor.world.services.db.engine.connect() as connection:
@@ -103,3 +105,16 @@ def then(page: str, line: str) -> str:
     found = re.search(rf'id="then-{line}".*?value="([\w:]+)" selected', page)
     assert found is not None
     return found[1]
+
+
+async def test_a_server_that_is_not_watched_is_acknowledged_on_its_page(visitor: Any) -> None:
+    services, server = visitor.world.services, visitor.world.servers["billing"]
+    async with services.db.transaction() as session:
+        (alert,) = await blindness.raise_blind(session, services.settings)
+    page = await visitor.get(f"/servers/{server}")
+    assert f'action="/alerts/{alert}/acknowledge"' in page
+    assert "#payments-alerts · 0 of 1 delivered" in page
+    page = await visitor.post(f"/alerts/{alert}/acknowledge", {})
+    assert "No reminder comes any more" in page
+    assert f'action="/alerts/{alert}/acknowledge"' not in page
+    assert len(await audited(visitor, "alert.acknowledge")) == 1
