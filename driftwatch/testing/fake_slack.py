@@ -63,6 +63,7 @@ class Behaviour:
     body: str = "ok"
     headers: tuple[tuple[str, str], ...] = ()
     delay: float = 0.0
+    taken_after: float | None = None
     keep: bool = True
     cut: bool = False
 
@@ -110,6 +111,7 @@ class FakeSlack:
         retry_after: float | str | None = None,
         headers: Mapping[str, str] | None = None,
         delay: float = 0.0,
+        taken_after: float | None = None,
         keep: bool | None = None,
         cut: bool = False,
         times: int = 1,
@@ -117,12 +119,13 @@ class FakeSlack:
         """Answer the next ``times`` POSTs in another way.
 
         429 once: ``answer_next(status=429, retry_after=1.5)``; Slack's web API: ``body='{"ok": false, "error": …}'``;
-        slow: ``delay=20``; a socket that closes in the middle of the answer: ``cut=True``. ``keep`` says whether the
-        message counts as accepted; by default only after a plain ``ok``.
+        slow: ``delay=20``, of which ``taken_after`` (else half) pass before the message is taken: a sender that hangs
+        up earlier has told nobody; a socket that closes in the middle of the answer: ``cut=True``.
+        ``keep`` says whether the message counts as accepted; by default only after a plain ``ok``.
         """
         sent = dict(headers or {}) | ({} if retry_after is None else {"Retry-After": str(retry_after)})
         kept = keep if keep is not None else (status == 200 and body == "ok" and not cut)
-        self._next.extend([Behaviour(status, body, tuple(sent.items()), delay, kept, cut)] * times)
+        self._next.extend([Behaviour(status, body, tuple(sent.items()), delay, taken_after, kept, cut)] * times)
 
     def replies(self, message: Received) -> list[Received]:
         """What stands in a message's thread, oldest first."""
@@ -151,8 +154,8 @@ class FakeSlack:
         """The web API. It is answered through the same behaviours as webhooks."""
         self.posts += 1
         behaviour = self._next.popleft() if self._next else None
-        seconds = behaviour.delay if behaviour else self._latency()
-        await asyncio.sleep(seconds / 2)
+        before, after = self._waits(behaviour)
+        await asyncio.sleep(before)
         try:
             given = await _given(request)
         except ClientDisconnect:
@@ -161,7 +164,7 @@ class FakeSlack:
         answer: dict[str, Any] = {}
         if behaviour is None or behaviour.keep:
             answer = self._api.call(request.path_params["method"], token, given)
-        await asyncio.sleep(seconds / 2)
+        await asyncio.sleep(after)
         if behaviour is None or (behaviour.keep and behaviour.body == "ok" and not behaviour.cut):
             return Response(json.dumps(answer), media_type="application/json", headers=_HEADERS)
         if behaviour.cut:
@@ -172,16 +175,15 @@ class FakeSlack:
     async def _post(self, request: Request) -> Response:
         self.posts += 1
         behaviour = self._next.popleft() if self._next else None
-        seconds = behaviour.delay if behaviour else self._latency()
+        before, after = self._waits(behaviour)
         channel = "#" + (request.path_params["path"].rstrip("/").rsplit("/", 1)[-1] or "general")
-        # half before and half after the message is taken: a sender that hangs up early has told nobody
-        await asyncio.sleep(seconds / 2)
+        await asyncio.sleep(before)
         try:
             raw = await _read(request)
         except ClientDisconnect:
             return Response(status_code=499)
         refusal = self._keep(channel, raw) if behaviour is None or behaviour.keep else None
-        await asyncio.sleep(seconds / 2)
+        await asyncio.sleep(after)
         if refusal is not None:
             return PlainTextResponse(refusal, status_code=400, headers=_HEADERS)
         if behaviour is None:
@@ -189,6 +191,14 @@ class FakeSlack:
         if behaviour.cut:
             return _CutShort()
         return PlainTextResponse(behaviour.body, behaviour.status, headers=_HEADERS | dict(behaviour.headers))
+
+    def _waits(self, behaviour: Behaviour | None) -> tuple[float, float]:
+        """Seconds before and after a message is taken."""
+        if behaviour is None:
+            half = self._latency() / 2
+            return half, half
+        before = behaviour.delay / 2 if behaviour.taken_after is None else behaviour.taken_after
+        return before, max(behaviour.delay - before, 0.0)
 
     def _keep(self, channel: str, raw: bytes | None) -> str | None:
         """Store a message, or the refusal that is answered."""

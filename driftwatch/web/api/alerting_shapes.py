@@ -34,6 +34,7 @@ def channel_out(channel: ChannelView) -> ChannelOut:
         accepts=dict(channel.accepts or {}),
         waiting=channel.waiting,
         oldest_waiting_at=channel.oldest,
+        paused_until=channel.paused_until,
     )
 
 

@@ -17,7 +17,7 @@ from driftwatch.alerts.channels.slack.session import FAILURES, MUTE, RedirectedE
 from driftwatch.errors import InputError
 
 #: how many of the channel's newest messages are looked through for our own delivery id
-_LOOKED_AT: Final = 50
+_LOOKED_AT: Final = 200
 
 
 class SlackApps:
@@ -73,8 +73,8 @@ class SlackApps:
         body = blocks.render(sending.message, delivery_id=sending.delivery_id, form=sending.form, buttons=True)
         thread = sending.thread
         if thread is not None and sending.action == "update":
-            body.pop("unfurl_links")
-            body.pop("unfurl_media")
+            for name in ("unfurl_links", "unfurl_media", "metadata"):  # the message keeps the id it was posted under
+                body.pop(name)
             body.setdefault("blocks", [])
             response = await client.chat_update(channel=thread.conversation, ts=thread.ts, **body)
         elif thread is not None and sending.action in {"reply", "broadcast"}:
