@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import Literal
 
 import psycopg
 from browser.inbox import told
@@ -21,6 +22,8 @@ from driftwatch.db.embedded import DATABASE, EmbeddedPostgres
 from driftwatch.db.migrate import upgrade
 from driftwatch.testing.shop import Shop
 from driftwatch.web.app import create_app
+
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def pages(world: World) -> dict[str, str]:
@@ -94,15 +97,25 @@ async def take(site: Site, folder: Path, shop_url: str) -> None:
         await stranger.screenshot(path=folder / f"login-{theme}.png", full_page=True)
 
 
+MESSAGES = {
+    "slack-break": "orders / get_order",
+    "slack-announced": "crm / search",
+    "slack-invalid": "files / 13 tools",
+    "slack-removal": "tickets / gone_soon",
+    "slack-blind": "Not watching",
+    "slack-summary": "Daily summary",
+}
+
+
 async def take_inbox(browser: Browser, inbox: str, folder: Path) -> None:
-    """Each message of the fake Slack by itself, and the whole inbox; the pictures of docs/slack.md are among them."""
-    for theme in ("light", "dark"):
+    """The fake Slack's inbox and each message in it; the pictures of docs/slack.md are among them."""
+    for theme in THEMES:
         context = await browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=theme)
         page = await context.new_page()
         await page.goto(inbox)
         await page.screenshot(path=folder / f"slack-{theme}.png", full_page=True)
-        for number, message in enumerate(await page.locator("article.msg").all(), 1):
-            await message.screenshot(path=folder / f"slack-message-{number}-{theme}.png")
+        for name, title in MESSAGES.items():
+            await page.locator("article.msg", has_text=title).screenshot(path=folder / f"{name}-{theme}.png")
 
 
 async def main(folder: Path) -> None:
