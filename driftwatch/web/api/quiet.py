@@ -14,7 +14,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.alerts import actions, quiet_store
 from driftwatch.alerts.actions import By
 from driftwatch.alerts.dry_run import dry_run
-from driftwatch.alerts.policy import DEFAULT_LINES
+from driftwatch.alerts.overrides import lines_for
 from driftwatch.alerts.quiet_tables import IgnoreRule, MaintenanceWindow, Mute, PolicyChange
 from driftwatch.web.api.acting import by
 from driftwatch.web.api.alerting_shapes import dry_run_out, line_change_out, line_out
@@ -138,8 +138,8 @@ async def add_maintenance(request: Request, who: Writer, session: Transaction, b
 async def get_policy(
     who: Reader, session: Transaction, server_id: Annotated[int | None, Query(ge=1)] = None
 ) -> PolicyOut:
-    """As it holds for a server, or the default; and every change people made."""
-    lines = DEFAULT_LINES
+    """As it holds for a server, or for whatever nothing narrower is said of; and every change people made."""
+    lines = lines_for(await quiet_store.line_changes(session))
     if server_id is not None:
         lines, _ = await quiet_store.policy_of(session, await actions.known_server(session, server_id))
     changes = await quiet_store.listed(session, PolicyChange, all_of_them=True)

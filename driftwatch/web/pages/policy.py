@@ -27,8 +27,6 @@ OUTCOMES: Final = (
     ("summary", "daily summary"),
     ("history", "history only"),
 )
-#: no server has it
-_NONE: Final = 0
 
 
 def router(services: Services) -> APIRouter:
@@ -41,10 +39,8 @@ def router(services: Services) -> APIRouter:
         async with services.db.transaction() as session:
             tags, _ = await fleet_store.labels(session)
             of_server = () if chosen.server_id is None else (await store.server_line(session, chosen.server_id)).tags
-            held = [chosen.tag] if chosen.tag else of_server
-            lines = lines_for(
-                await quiet_store.line_changes(session), server_id=chosen.server_id or _NONE, tags=list(held)
-            )
+            held = (chosen.tag,) if chosen.tag else of_server
+            lines = lines_for(await quiet_store.line_changes(session), server_id=chosen.server_id, tags=held)
             changes = await quiet_store.listed(session, PolicyChange, all_of_them=True)
             servers = await store.server_names(session)
             at = await store.now(session)
