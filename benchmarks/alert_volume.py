@@ -163,10 +163,15 @@ def count(counted: Replay, found: list[tuple[ChangeView, PolicyDecision]]) -> No
     """Add one release."""
     alerting = [d for _, d in found if d.outcome == "alert"]
     grave = any(d.line in GRAVE for d in alerting)
-    schema = any(p.part in {"input", "output"} and is_semantic(p) for v, _ in found for p in v.parts)
+    # a tool that is new changes no schema that anybody holds
+    schema = any(
+        v.kind == "removed" or (v.kind == "changed" and p.part in {"input", "output"} and is_semantic(p))
+        for v, _ in found
+        for p in v.parts
+    )
     told = {
         "any": bool(found),
-        "schema": schema or any(v.kind != "changed" for v, _ in found),
+        "schema": schema,
         "ours": bool(alerting),
         "grave": grave,
     }

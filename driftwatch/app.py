@@ -167,7 +167,7 @@ async def run(
     started: Callable[[Services], Awaitable[None]] | None = None,
     extra: Callable[[Services], list[Role]] | None = None,
 ) -> None:
-    """Run roles until SIGINT or SIGTERM, then stop them; a second SIGINT or SIGTERM ends the process at once.
+    """Run roles until SIGINT, SIGTERM or SIGHUP (a terminal that closes), then stop them; a second one ends at once.
 
     Args:
         settings: of this process.
@@ -202,7 +202,8 @@ async def run(
 @contextlib.contextmanager
 def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
     loop = asyncio.get_running_loop()
-    signals = (signal.SIGINT, signal.SIGTERM)
+    # who is started by nohup ignores that the terminal closes, and goes on doing so
+    signals = [s for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(s) is not signal.SIG_IGN]
 
     def first() -> None:
         stop.set()

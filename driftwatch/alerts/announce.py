@@ -128,6 +128,11 @@ class About:
         """The alert's permalink."""
         return f"{self.subject.public_url}/alerts/{self.alert.id}"
 
+    @property
+    def newest(self) -> tuple[Told, ...]:
+        """Of every tool its last change."""
+        return tuple({t.change.tool_id: t for t in self.told}.values())
+
     def facts(self, event: str) -> Facts:
         """What routes match on."""
         return Facts(
@@ -142,21 +147,19 @@ class About:
 
     def parent(self, message: Message | None = None) -> Message:
         """How the alert's first message reads now; ``message`` replaces its words."""
-        newest = {t.change.tool_id: t for t in self.told}  # of a tool that changed again the last change counts
         built = parent.current(
             self.subject,
-            tuple(newest.values()),
+            self.newest,
             alert_id=row_id(self.alert.id),
             title=self.alert.title,
             state=self.alert.state,
             by=self.alert.handled_by,
-            pinned=self.server.mode == "pinned",
         )
         return built if message is None else msgspec.structs.replace(message, buttons=built.buttons)
 
     def full_diff(self) -> tuple[Message, ...]:
         """Everything that changed, for the thread."""
-        return full_diff([t.change for t in self.told], parent.page_of(self.subject).url)
+        return full_diff(self.told, parent.page_of(self.subject).url)
 
     def data(self, actor: str, reason: str | None) -> dict[str, Any]:
         """The typed event."""

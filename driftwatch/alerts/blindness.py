@@ -1,9 +1,9 @@
-"""Servers we cannot watch: told once when it lasts, grouped in one message, and once more when it is over."""
+"""Servers we cannot watch: told when it lasts, grouped in one message, reminded of if wanted, told when it is over."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Final
 
@@ -11,16 +11,16 @@ from sqlalchemy import and_, func, select
 from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.alerts import states, store
+from driftwatch.alerts import quiet_store, states, store, words
 from driftwatch.alerts.dispatch import dispatch
 from driftwatch.alerts.events import BlindData, NotWatching, to_data
 from driftwatch.alerts.message import Message
 from driftwatch.alerts.notice import Notice
-from driftwatch.alerts.notices import Blind, blind_message, blind_title, watching_message
+from driftwatch.alerts.notices import Blind, blind_message, blind_title, still_blind_message, watching_message
 from driftwatch.alerts.quiet_store import in_maintenance
 from driftwatch.alerts.read import delivery_group
 from driftwatch.alerts.routes import Facts
-from driftwatch.alerts.tables import Alert
+from driftwatch.alerts.tables import Alert, AlertEvent
 from driftwatch.db.stored import row_id
 from driftwatch.scheduler.tables import ProfileState
 from driftwatch.servers.tables import Profile, Server
@@ -66,6 +66,51 @@ async def _resolve(session: AsyncSession, settings: Settings) -> list[int]:
         message = watching_message(back, settings.public_url)
         await _announce(session, told, "resolved", "watching-again", message, [{} for _ in told], back)
     return closed
+
+
+async def remind_blind(session: AsyncSession, settings: Settings) -> list[int]:
+    """Remind, in one message, of servers that are still not watched and that nobody acknowledged; their alerts.
+
+    Nothing while the setting is 0; a server that is muted or in maintenance is left out.
+    """
+    if not settings.reminder_hours:
+        return []
+    now = await store.now(session)
+    due: list[tuple[int, Blind]] = []
+    for alert, server in await _to_remind(session, before=now - timedelta(hours=settings.reminder_hours)):
+        mutes = await quiet_store.mutes_on(session, alert.server_id, alert_id=row_id(alert.id), tools=())
+        if mutes is None:
+            due.append((row_id(alert.id), await _as_it_was(session, alert, server)))
+    if due:
+        blind = [server for _, server in due]
+        age = words.span((now - min(server.since for server in blind)).total_seconds())
+        message = still_blind_message(blind, age, settings.public_url)
+        alerts = [alert for alert, _ in due]
+        await _announce(session, alerts, "reminded", "still-not-watching", message, [{} for _ in due], blind)
+    return [alert for alert, _ in due]
+
+
+async def _to_remind(session: AsyncSession, *, before: datetime) -> list[tuple[Alert, Server]]:
+    """Open alerts of which nobody was reminded or told after ``before``, locked."""
+    heard = select(AlertEvent).where(
+        col(AlertEvent.alert_id) == col(Alert.id),
+        col(AlertEvent.kind).in_(("opened", "reminded")),
+        col(AlertEvent.at) > before,
+    )
+    query = (
+        select(Alert, Server)
+        .join(Server, col(Server.id) == Alert.server_id)
+        .where(
+            col(Alert.kind) == "not-watching",
+            col(Alert.state) == "open",
+            col(Server.state) == "active",
+            ~heard.correlate(Alert).exists(),
+            ~in_maintenance(),
+        )
+        .order_by(col(Alert.id))
+        .with_for_update(of=Alert)
+    )
+    return [(alert, server) for alert, server in (await session.execute(query)).all()]
 
 
 async def _announce(
@@ -184,8 +229,10 @@ async def _as_it_was(session: AsyncSession, alert: Alert, server: Server) -> Bli
     if opened is None:
         raise TypeError("a stored alert has a time")
     code, says = str(told.get("code", "not watched")), str(told.get("says", ""))
-    return Blind(server.name, alert.server_id, server.owner, opened, code, says, None)
+    last_good = datetime.fromisoformat(told["last_good"]) if told.get("last_good") else None
+    return Blind(server.name, alert.server_id, server.owner, opened, code, says, last_good)
 
 
-def _detail(blind: Blind) -> dict[str, str]:
-    return {"code": blind.code, "since": blind.since.isoformat(), "says": blind.says[:2000]}
+def _detail(blind: Blind) -> dict[str, str | None]:
+    last_good = None if blind.last_good is None else blind.last_good.isoformat()
+    return {"code": blind.code, "since": blind.since.isoformat(), "says": blind.says[:2000], "last_good": last_good}

@@ -10,7 +10,7 @@ from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.alerts.read import dedupe_key, delivery_group
-from driftwatch.alerts.tables import Alert, AlertEvent, Channel, DeliveryAttempt, Outbox
+from driftwatch.alerts.tables import AlertEvent, Channel, DeliveryAttempt, Outbox
 from driftwatch.alerts.views import AttemptView, ChannelView, DeliveryView
 from driftwatch.db.stored import row_id, when
 from driftwatch.errors import NotFoundError
@@ -20,22 +20,25 @@ _WAITING = ("queued", "leased")
 
 async def deliveries_for_alert(session: AsyncSession, alert_id: int) -> list[DeliveryView]:
     """Who was told about an alert, oldest first, with every attempt; also messages that tell of several alerts."""
-    events = select(col(AlertEvent.id), col(AlertEvent.detail)).where(col(AlertEvent.alert_id) == alert_id)
-    groups = set[str]()
-    for event_id, detail in (await session.execute(events)).all():
-        shared = detail.get("delivery") if isinstance(detail, dict) else None
-        groups.add(shared or delivery_group(row_id(event_id)))
-    channels = (await session.scalars(select(col(Channel.id)))).all()
-    keys = [dedupe_key(group, row_id(channel)) for group in groups for channel in channels]
-    query = _deliveries().where(col(Outbox.dedupe_key).in_(keys)).order_by(col(Outbox.id))
-    return await _with_attempts(session, (await session.execute(query)).all())
+    return (await deliveries_for_alerts(session, [alert_id])).get(alert_id, [])
 
 
-async def deliveries_for_server(session: AsyncSession, server_id: int, *, limit: int = 50) -> list[DeliveryView]:
-    """Deliveries about a server's alerts, newest first."""
-    query = _deliveries().join(Alert, col(Alert.id) == Outbox.alert_id).where(col(Alert.server_id) == server_id)
-    query = query.order_by(col(Outbox.id).desc()).limit(limit)
-    return await _with_attempts(session, (await session.execute(query)).all())
+async def deliveries_for_alerts(session: AsyncSession, alert_ids: Sequence[int]) -> dict[int, list[DeliveryView]]:
+    """The same for several alerts; one that nobody was told of is left out."""
+    events = select(AlertEvent).where(col(AlertEvent.alert_id).in_(alert_ids)).order_by(col(AlertEvent.id))
+    channels = [row_id(channel) for channel in (await session.scalars(select(col(Channel.id)))).all()]
+    alerts = defaultdict[str, set[int]](set)
+    for event in (await session.scalars(events)).all():
+        shared = event.detail.get("delivery") if isinstance(event.detail, dict) else None
+        for channel in channels:
+            alerts[dedupe_key(shared or delivery_group(row_id(event.id)), channel)].add(event.alert_id)
+    query = _deliveries().where(col(Outbox.dedupe_key).in_(list(alerts))).order_by(col(Outbox.id))
+    rows = (await session.execute(query)).all()
+    told = defaultdict[int, list[DeliveryView]](list)
+    for row, delivery in zip(rows, await _with_attempts(session, rows), strict=True):
+        for alert in alerts[row[0].dedupe_key]:
+            told[alert].append(delivery)
+    return dict(told)
 
 
 async def channels(session: AsyncSession) -> list[ChannelView]:

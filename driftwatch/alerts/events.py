@@ -110,6 +110,7 @@ EVENTS: Final[Mapping[str, type[msgspec.Struct]]] = {
     "drift.told": Drift,
     "drift.digest": Summary,
     "not-watching": NotWatching,
+    "still-not-watching": NotWatching,
     "watching-again": NotWatching,
     "summary": Summary,
     "test": Summary,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from driftwatch.alerts import words
-from driftwatch.alerts.message import Link, Message, Paragraph
+from driftwatch.alerts.message import Link, Message, Paragraph, Told
 from driftwatch.history.views import ChangeView, PartView
 
 _CHUNK: Final = 2_600
@@ -17,9 +18,17 @@ _GLYPHS: Final = {"breaking": "✕", "warning": "!", "info": "✓", "annotation"
 _SIGNS: Final = {"added": "+", "removed": "−", "changed": "~"}
 
 
-def full_diff(changes: Sequence[ChangeView], url: str) -> tuple[Message, ...]:
-    """The whole of a changeset in as many messages as it takes, at most six; the page has the rest."""
-    chunks = list(_chunks(line for change in changes for line in _change(change)))
+def full_diff(told: Sequence[Told], url: str) -> tuple[Message, ...]:
+    """The whole of a changeset in as many messages as it takes, at most six; the page has the rest.
+
+    What alerts comes first. What several kinds of clients see alike is written once.
+    """
+    seen = dict[tuple[str, ...], list[str]]()
+    for change in (t.change for t in sorted(told, key=lambda t: t.outcome != "alert")):
+        lines = (f"{words.short(change.tool)}  {words.versions(change)}", *_change(change))
+        seen.setdefault(lines, []).append(change.era)
+    found = (line for lines, eras in seen.items() for line in (f"{lines[0]}  ({words.seen_by(eras)})", *lines[1:]))
+    chunks = list(_chunks(found))
     pages = [chunks[i : i + _CHUNKS_A_MESSAGE] for i in range(0, len(chunks), _CHUNKS_A_MESSAGE)]
     shown = pages[:_MESSAGES]
     return tuple(_message(page, number, len(pages), url) for number, page in enumerate(shown, 1))
@@ -46,8 +55,7 @@ def _chunks(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _change(change: ChangeView) -> Iterator[str]:
-    yield f"{words.short(change.tool)}  {words.versions(change)}  ({words.CLIENTS.get(change.era, change.era)} clients)"
-    if change.kind != "changed":
+    if change.kind != "changed" and not any(part.findings for part in change.parts):
         yield f"  {words.sentences(change)[0].replace('`', '')}"
     for part in change.parts:
         yield from _part(part)
@@ -64,8 +72,15 @@ def _part(part: PartView) -> Iterator[str]:
         yield f"    {_SIGNS.get(str(path.get('kind')), '~')} {where}{_values(path)}"
 
 
-def _values(path: Any) -> str:
-    old, new = path.get("old"), path.get("new")
-    if old is None and new is None:
+def _values(path: Mapping[str, Any]) -> str:
+    """What stands at a path: both values of a change, else the one there is."""
+    old, new = _value(path.get("old")), _value(path.get("new"))
+    if old and new:
+        return f": {old} → {new}"
+    return f": {old or new}" if old or new else ""
+
+
+def _value(value: Any) -> str:
+    if value is None:
         return ""
-    return f": {words.short(str(old), _VALUE)} → {words.short(str(new), _VALUE)}"
+    return words.short(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), _VALUE)

@@ -13,7 +13,7 @@ from typing import Any
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.alerts import baseline, drift, outbox_store, parent, quiet_store, states, store, words
-from driftwatch.alerts.announce import Happening, announce
+from driftwatch.alerts.announce import About, Happening, announce
 from driftwatch.alerts.drift import Decided
 from driftwatch.alerts.message import Told, drift_message, drift_title
 from driftwatch.alerts.policy import PolicyDecision, decidable, decide, worst
@@ -91,7 +91,8 @@ async def accept(
     if not left:
         await _close(session, alert, "accepted", by=actor)
     detail = None if tools is None else {"tools": sorted(tools), "left": sorted(left)}
-    done = "✓ Accepted" if not left else f"✓ Accepted in part, {len(left)} left"
+    about = await About.load(session, settings, alert)
+    done = parent.accepted(about.newest, len(left))
     await _say(session, settings, alert, "accepted", done, actor=actor, reason=_words(reason), detail=detail)
 
 

@@ -39,12 +39,11 @@ class Link(msgspec.Struct, frozen=True):
 
 
 class Button(msgspec.Struct, frozen=True):
-    """A button of a channel that has them. ``value`` comes back when it is pressed; with a ``url`` it only leads."""
+    """A button of a channel that has them. ``value`` comes back when it is pressed."""
 
     action: str
     text: str
     value: str
-    url: str | None = None
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -129,7 +128,7 @@ def reverted_message(subject: Subject, told: Sequence[Told]) -> Message:
     where = words.short(drifts[0].change.tool) if len(drifts) == 1 else words.counted(len(drifts), "tool")
     names = _names([d.change.tool for d in drifts])
     title = f"✓ Back at the accepted contract · {subject.server} / {where}"
-    end = words.clock(max(d.change.window[1] for d in drifts))
+    end = words.since(*max((d.change.window for d in drifts), key=lambda window: window[1]))
     paragraphs = (
         Paragraph("text", f"{names} {'is' if len(drifts) == 1 else 'are'} as accepted again."),
         Paragraph("do", f"restart clients started while it was different, before {end}."),
@@ -192,8 +191,8 @@ def _several(drifts: Sequence[ToolDrift], subject: Subject, quiet: Sequence[str]
         yield Paragraph("text", f"+{tools} more changed in other ways, listed on the page.")
     yield from _proof(drifts[0], named=True)
     gone = [drift.change.tool for drift in drifts if drift.change.kind == "removed"]
-    yield Paragraph("do", words.do(drifts[0].change, drifts[0].told.line, subject.owner, gone))
-    yield _facts(drifts[0])
+    yield Paragraph("do", words.do(drifts[0].change, drifts[0].told.line, subject.owner, gone, tools=len(drifts)))
+    yield _facts(drifts[0], versions=False)
     yield _people(drifts, subject)
 
 
@@ -219,7 +218,9 @@ def _group(group: Sequence[ToolDrift]) -> str:
         return f"{glyph} {names} {'is' if len(group) == 1 else 'are'} gone"
     said = words.sentences(first.change)
     more = f" (+{len(said) - 1} more)" if len(said) > 1 else ""
-    return f"{glyph} {names}: {said[0]}{more}"
+    # a sentence that names its tool was written for one of them
+    each = said[0] if len(group) == 1 else said[0].replace(words.code(first.change.tool), "each of them")
+    return f"{glyph} {names}: {each}{more}"
 
 
 def _names(names: Sequence[str]) -> str:
@@ -237,10 +238,11 @@ def _proof(drift: ToolDrift, *, named: bool) -> Iterable[Paragraph]:
         yield Paragraph("code", words.short(value, _PROOF))
 
 
-def _facts(drift: ToolDrift) -> Paragraph:
+def _facts(drift: ToolDrift, *, versions: bool = True) -> Paragraph:
     change = drift.change
+    between = words.window(*change.window)
     facts = [
-        f"{words.versions(change)}, {words.window(*change.window)}",
+        f"{words.versions(change)}, {between}" if versions else between,
         words.evidence(change),
         words.server_version(change),
     ]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
+import msgspec
+
 from driftwatch.alerts import words
 from driftwatch.alerts.message import Link, Message, Paragraph
 from driftwatch.history.views import ChangeView
@@ -31,8 +33,11 @@ class Blind:
 
 def blind_title(blind: Sequence[Blind]) -> str:
     """The title of a not-watching message."""
-    where = words.short(blind[0].server) if len(blind) == 1 else words.counted(len(blind), "server")
-    return f"◌ Not watching · {where}"
+    return f"◌ Not watching · {_where(blind)}"
+
+
+def _where(blind: Sequence[Blind]) -> str:
+    return words.short(blind[0].server) if len(blind) == 1 else words.counted(len(blind), "server")
 
 
 def blind_message(blind: Sequence[Blind], public_url: str) -> Message:
@@ -42,16 +47,23 @@ def blind_message(blind: Sequence[Blind], public_url: str) -> Message:
         lines.append(f"+{len(blind) - _LINES} more on the overview.")
     paragraphs = [*(Paragraph("text", line) for line in lines), Paragraph("do", _do(blind))]
     if len(blind) == 1:
-        last = f"last good poll {words.day(blind[0].last_good)}" if blind[0].last_good else "never polled well"
+        last = f"last good poll {words.day(blind[0].last_good)}" if blind[0].last_good else "no good poll yet"
         paragraphs.append(Paragraph("note", f"{words.owner(blind[0].owner)} · {last}"))
     title = blind_title(blind)
     return Message(title, f"{title}: {blind[0].code}", tuple(paragraphs), (_link(blind, public_url),))
 
 
+def still_blind_message(blind: Sequence[Blind], age: str, public_url: str) -> Message:
+    """The reminder: nobody acknowledged it. ``age``: for how long the first of them could not be watched."""
+    message = blind_message(blind, public_url)
+    title = f"Still not watching after {age} · {_where(blind)}"
+    note = Paragraph("note", "Acknowledge it on the server's page to stop reminders.")
+    return msgspec.structs.replace(message, title=title, fallback=title, paragraphs=(*message.paragraphs, note))
+
+
 def watching_message(again: Sequence[Blind], public_url: str) -> Message:
     """The resolve message."""
-    where = words.short(again[0].server) if len(again) == 1 else words.counted(len(again), "server")
-    title = f"✓ Watching again · {where}"
+    title = f"✓ Watching again · {_where(again)}"
     lines = [f"{words.code(b.server)}: polls succeed again. It was {b.code} since {words.day(b.since)}." for b in again]
     more = [f"+{len(lines) - _LINES} more."] if len(lines) > _LINES else []
     paragraphs = tuple(Paragraph("text", line) for line in [*lines[:_LINES], *more])
@@ -64,7 +76,7 @@ def _blind(blind: Blind, *, named: bool) -> str:
     eras = f" (seen by {' and '.join(words.CLIENTS.get(e, e) for e in blind.eras)} clients)" if blind.eras else ""
     says = words.short(blind.says.rstrip("."), 300)
     code = blind.code if named else blind.code.capitalize()
-    return f"{server}{code}{eras} since {words.day(blind.since)}: {says}. Changes in this time cannot be judged."
+    return f"{server}{code}{eras} since {words.day(blind.since)}: {says}. What changes meanwhile goes unseen."
 
 
 def _do(blind: Sequence[Blind]) -> str:
@@ -85,7 +97,8 @@ def summary_message(
 ) -> Message:
     """What changed since the last summary and needed nobody at once.
 
-    ``changes``: the newest of the ``total`` quiet changes; ``wording_only``: how many more changed words or hints only.
+    ``changes``: the newest of the quiet changes; ``total``: how many tools changed quietly; ``wording_only``: how many
+    changed words or hints only. A tool that several kinds of clients see is one.
     """
     servers: dict[str, list[ChangeView]] = {}
     for change in changes:
@@ -106,7 +119,7 @@ def _server(name: str, changes: Sequence[ChangeView]) -> str:
     said: Mapping[str, str] = {change.tool: words.sentences(change)[0] for change in changes}
     shown = [_tool(tool, sentence) for tool, sentence in list(said.items())[:_NAMES]]
     more = f" · +{len(said) - _NAMES} more tools" if len(said) > _NAMES else ""
-    return f"{words.code(name)}  {' · '.join(shown)}{more}"
+    return f"{words.short(name)} — {' · '.join(shown)}{more}"
 
 
 def _tool(tool: str, sentence: str) -> str:

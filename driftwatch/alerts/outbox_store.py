@@ -26,7 +26,8 @@ from driftwatch.errors import ConflictError, NotFoundError
 _BODY: Final = 2048
 
 # The head of an ordering key is its oldest delivery that is not finished. A lease that ran out belongs to a worker
-# that died or lost the database: the delivery goes out again under the same id.
+# that died or lost the database: the delivery goes out again under the same id. The channel is asked for again: since
+# somebody saw that something waits for it, an answer may have put it out of service, or asked us to wait.
 _CLAIM = text(
     """
     UPDATE outbox SET state = 'leased', attempts = attempts + 1, lease_token = :token,
@@ -36,6 +37,9 @@ _CLAIM = text(
         WHERE o.channel_id = :channel AND o.state IN ('queued', 'leased')
           AND o.next_try_at <= clock_timestamp()
           AND (o.state = 'queued' OR o.leased_until <= clock_timestamp())
+          AND EXISTS (SELECT FROM channel c
+                      WHERE c.id = :channel AND c.state = 'enabled'
+                        AND coalesce(c.paused_until, clock_timestamp()) <= clock_timestamp())
           AND NOT EXISTS (SELECT FROM outbox earlier
                           WHERE earlier.ordering_key = o.ordering_key AND earlier.id < o.id
                             AND earlier.state IN ('queued', 'leased'))

@@ -33,8 +33,13 @@ class LineChange:
         return 2 if self.server_id is not None else 1 if self.tag is not None else 0
 
 
-def lines_for(changes: Sequence[LineChange], *, server_id: int, tags: Sequence[str]) -> tuple[Line, ...]:
-    """The lines that hold for a server. Among several tags the one that comes first in the alphabet speaks."""
+def lines_for(
+    changes: Sequence[LineChange], *, server_id: int | None = None, tags: Sequence[str] = ()
+) -> tuple[Line, ...]:
+    """The lines that hold for a server, or, without one, for whatever nothing narrower is said of.
+
+    Among several tags the one that comes first in the alphabet speaks.
+    """
     meant = [c for c in changes if c.server_id in {None, server_id} and (c.tag is None or c.tag in tags)]
     narrowest: dict[str, LineChange] = {}
     for change in sorted(meant, key=lambda c: (c._rank, _reversed(c.tag))):

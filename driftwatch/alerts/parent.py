@@ -8,12 +8,11 @@ from typing import Final
 import msgspec
 
 from driftwatch.alerts import words
-from driftwatch.alerts.message import Button, Link, Message, Paragraph, Subject, Told, drift_message
+from driftwatch.alerts.message import Button, Link, Message, Paragraph, Subject, Told, by_tool, drift_message
 
 ACKNOWLEDGE: Final = "acknowledge"
 ACCEPT: Final = "accept"
 MUTE: Final = "mute-24h"
-_OPEN_PAGE: Final = "open-page"
 
 _DONE: Final = {
     "acknowledged": "● Acknowledged",
@@ -24,7 +23,7 @@ _DONE: Final = {
 
 
 def current(
-    subject: Subject, told: Sequence[Told], *, alert_id: int, title: str, state: str, by: str | None, pinned: bool
+    subject: Subject, told: Sequence[Told], *, alert_id: int, title: str, state: str, by: str | None
 ) -> Message:
     """The first message of an alert with what became of it on top and the buttons that still make sense."""
     loud = any(t.outcome == "alert" for t in told)
@@ -35,19 +34,37 @@ def current(
         message,
         title=f"✓ {title}" if state in {"accepted", "settled", "reverted"} else message.title,
         paragraphs=(*status, *message.paragraphs),
-        buttons=_buttons(subject, alert_id, state, pinned=pinned),
+        buttons=_buttons(alert_id, state),
     )
 
 
-def _buttons(subject: Subject, alert_id: int, state: str, *, pinned: bool) -> tuple[Button, ...]:
+def _buttons(alert_id: int, state: str) -> tuple[Button, ...]:
     if state not in {"open", "acknowledged"}:
         return ()
     value = str(alert_id)
-    # a pinned contract wants a reason: the page asks for it
-    page = f"{subject.public_url}/alerts/{alert_id}"
-    accept = Button(_OPEN_PAGE, "Accept…", value, page) if pinned else Button(ACCEPT, "Accept", value)
     first = (Button(ACKNOWLEDGE, "Acknowledge", value),) if state == "open" else ()
-    return (*first, accept, Button(MUTE, "Mute 24 h", value))
+    return (*first, Button(ACCEPT, "Accept…", value), Button(MUTE, "Mute 24 h", value))
+
+
+def acceptance(told: Sequence[Told]) -> str:
+    """What accepting an alert means, before somebody does it."""
+    changes = [drift.change for drift in by_tool(told)]
+    names = words.listed([words.code(change.tool) for change in changes], most=6)
+    if len(changes) == 1 and changes[0].to_version is not None:
+        names += f" v{changes[0].to_version}"
+    those = "is" if len(changes) == 1 else "are"
+    return (
+        f"{names} {those} what later changes are compared with from now on, and the alert closes. "
+        "Clients that still hold the old contract are not helped by it."
+    )
+
+
+def accepted(told: Sequence[Told], left: int) -> str:
+    """What was accepted, for the thread; ``left``: how many tools of the alert were not."""
+    if left:
+        return f"✓ Accepted in part, {left} left"
+    versions = [drift.change.to_version for drift in by_tool(told)]
+    return f"✓ Accepted v{versions[0]}" if len(versions) == 1 and versions[0] is not None else "✓ Accepted"
 
 
 def line(done: str, subject: Subject, *, by: str | None = None, reason: str | None = None) -> Message:

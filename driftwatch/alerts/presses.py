@@ -1,19 +1,27 @@
-"""Buttons pressed in Slack, done in a job: Slack was answered already, so what goes wrong is said in the thread."""
+"""Buttons pressed in Slack, done in a job: Slack was answered already, so what goes wrong is said in the thread.
+
+Accept… only opens a dialog; what is filled in there comes back as a press of its own and is then done.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import structlog
 from sqlalchemy import select
 from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.alerts import actions, channel_store, parent, store
+from driftwatch.alerts import actions, channel_store, parent, states, store
 from driftwatch.alerts.actions import By
 from driftwatch.alerts.announce import About
+from driftwatch.alerts.channels.slack.app import SlackApps
+from driftwatch.alerts.channels.slack.dialog import ACCEPT_DIALOG, Origin, accept_dialog
+from driftwatch.alerts.channels.slack.session import SlackSession
+from driftwatch.alerts.default_channel import Box
 from driftwatch.alerts.dispatch import send_to
 from driftwatch.alerts.notice import Notice
 from driftwatch.alerts.route_tables import AlertThread
@@ -27,7 +35,8 @@ log = structlog.get_logger(__name__)
 
 MUTE_FOR: Final = timedelta(hours=24)
 
-#: a press as a job carries it: action, alert, conversation, ts, user, name, id (of the press)
+#: a press as a job carries it: action, alert, conversation, ts, user, name, id (of the press); of a button also
+#: trigger, which opens a dialog; of a dialog also reason
 Press = Mapping[str, str | int]
 
 
@@ -42,6 +51,16 @@ class PressServices(Protocol):
     def settings(self) -> Settings:
         """Every setting."""
 
+    @property
+    def secrets(self) -> Box:
+        """The box that sealed the channels' configuration."""
+
+
+class DialogError(InputError):
+    """Slack did not open the dialog."""
+
+    code = "no-dialog"
+
 
 async def run(services: PressServices, press: Press) -> None:
     """Do what was pressed, or say in the thread why not. A press that belongs to none of our messages does nothing."""
@@ -51,7 +70,9 @@ async def run(services: PressServices, press: Press) -> None:
             if thread is None:
                 log.warning("a button of no message of ours was pressed", alert=press.get("alert"))
                 return
-            await _do(session, services.settings, press)
+            dialog = await _do(session, services.settings, press, thread)
+        if dialog is not None:
+            await _open(services, press, dialog)
     except InputError as error:
         async with services.db.transaction() as session:
             await _explain(session, services.settings, press, error)
@@ -62,18 +83,52 @@ def who(press: Press) -> str:
     return f"{safe_text(str(press['name']), keep_newlines=False)[:80]} (Slack {str(press['user'])[:40]})"
 
 
-async def _do(session: AsyncSession, settings: Settings, press: Press) -> None:
+@dataclass(frozen=True, slots=True)
+class _Dialog:
+    """What is to be opened, and the app that may open it."""
+
+    view: Mapping[str, Any]
+    sealed: bytes
+
+
+async def _do(session: AsyncSession, settings: Settings, press: Press, thread: AlertThread) -> _Dialog | None:
     by, alert_id = By(who(press), str(press["id"])), int(press["alert"])
     action = str(press["action"])
-    if action == parent.ACKNOWLEDGE:
+    if action == parent.ACCEPT:
+        return await _dialog(session, settings, alert_id, thread)
+    if action == ACCEPT_DIALOG:
+        await actions.accept(session, settings, by, alert_id, reason=str(press.get("reason", "")))
+    elif action == parent.ACKNOWLEDGE:
         await actions.acknowledge(session, settings, by, alert_id)
-    elif action == parent.ACCEPT:
-        await actions.accept(session, settings, by, alert_id)
     elif action == parent.MUTE:
         until = await store.now(session) + MUTE_FOR
         await actions.mute_alert(session, settings, by, alert_id, until=until)
     else:
         log.info("nothing to do for this button", action=action)
+    return None
+
+
+async def _dialog(session: AsyncSession, settings: Settings, alert_id: int, thread: AlertThread) -> _Dialog:
+    """The dialog that asks why. Raises ConflictError for an alert that cannot be accepted any more."""
+    alert = await store.lock_alert(session, alert_id)
+    states.check(alert.kind, alert.state, "accepted", handled_by=alert.handled_by)
+    about = await About.load(session, settings, alert)
+    origin = Origin(alert_id, thread.conversation, thread.ts)
+    view = accept_dialog(parent.acceptance(about.newest), origin, pinned=about.server.mode == "pinned")
+    return _Dialog(view, (await channel_store.lock_channel(session, thread.channel_id)).config)
+
+
+async def _open(services: PressServices, press: Press, dialog: _Dialog) -> None:
+    slack = SlackApps(SlackSession(services.settings), services.settings.slack_api_url)
+    try:
+        config = services.secrets.open(dialog.sealed)
+        answer = await slack.open_dialog(config, str(press.get("trigger", "")), dialog.view)
+    finally:
+        await slack.close()
+    if answer.outcome != "delivered":
+        raise DialogError(
+            f"Slack did not open the dialog ({answer.error}).", hint="Press again, or accept on the page."
+        )
 
 
 async def _thread(session: AsyncSession, press: Press) -> AlertThread | None:

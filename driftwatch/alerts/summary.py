@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import aliased
 from sqlmodel import col
@@ -18,8 +18,12 @@ from driftwatch.alerts.notice import Notice
 from driftwatch.alerts.notices import summary_message
 from driftwatch.alerts.routes import Facts
 from driftwatch.alerts.tables import DailySummary, Decision
+from driftwatch.db.engine import run_sql
 from driftwatch.settings import Settings
 
+_COUNT_TOOLS: Final = text(
+    "SELECT count(DISTINCT (c.server_id, t.name)) FROM change c JOIN tool t ON t.id = c.tool_id WHERE c.id = ANY(:ids)"
+)
 #: changes that are loaded for a summary; the others are only counted
 _SHOWN: Final = 300
 
@@ -33,16 +37,18 @@ async def raise_summary(session: AsyncSession, settings: Settings) -> int:
     since = (await session.execute(select(func.max(col(DailySummary.at))))).scalar()
     if since is not None and since >= until:
         return 0
-    quiet, worded = await _decided(session, since or until, until)
+    span = (since or until, until)
+    quiet = await _decided(session, *span, col(Decision.outcome) == "summary")
     mark = insert(DailySummary).values(day=until.date(), at=until, changes=len(quiet))
     marked = await session.execute(mark.on_conflict_do_nothing().returning(col(DailySummary.day)))
     if not marked.all() or not quiet:
         return 0
+    worded = await _decided(session, *span, col(Decision.line) == "wording-only")
     message = summary_message(
         until.date(),
         await store.views(session, quiet[-_SHOWN:]),
-        total=len(quiet),
-        wording_only=worded,
+        total=await _tools(session, quiet),
+        wording_only=await _tools(session, worded),
         public_url=settings.public_url,
     )
     await dispatch(
@@ -66,14 +72,20 @@ def latest_hour(now: datetime, hour: int) -> datetime:
     return today if today <= now else today - timedelta(days=1)
 
 
-async def _decided(session: AsyncSession, since: datetime, until: datetime) -> tuple[list[int], int]:
-    """Changes of the time span whose newest decision is the summary, oldest first; how many changed words only."""
+async def _decided(
+    session: AsyncSession, since: datetime, until: datetime, condition: ColumnElement[bool]
+) -> list[int]:
+    """Changes of the time span whose newest decision is of some kind, oldest first."""
     later = aliased(Decision)
     newest = (
         ~select(later).where(col(later.change_id) == col(Decision.change_id), col(later.id) > col(Decision.id)).exists()
     )
-    span = (col(Decision.at) > since, col(Decision.at) <= until, newest)
-    quiet = select(col(Decision.change_id)).where(*span, col(Decision.outcome) == "summary")
-    worded = select(func.count()).select_from(Decision).where(*span, col(Decision.line) == "wording-only")
-    ids = (await session.scalars(quiet.order_by(col(Decision.change_id)))).all()
-    return list(ids), (await session.execute(worded)).scalar_one()
+    query = select(col(Decision.change_id)).where(
+        col(Decision.at) > since, col(Decision.at) <= until, newest, condition
+    )
+    return list((await session.scalars(query.order_by(col(Decision.change_id)))).all())
+
+
+async def _tools(session: AsyncSession, change_ids: list[int]) -> int:
+    """How many tools changed: one that several kinds of clients see is one."""
+    return int((await run_sql(session, _COUNT_TOOLS, {"ids": change_ids})).scalar_one())

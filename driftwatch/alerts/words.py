@@ -117,9 +117,13 @@ def window(start: datetime, end: datetime) -> str:
     return f"between {start:{style}} and {end:{style}} UTC"
 
 
-def clock(at: datetime) -> str:
-    """``14:07 UTC``."""
-    return f"{at.astimezone(UTC):%H:%M} UTC"
+def since(start: datetime, end: datetime) -> str:
+    """When clients that saw the new contract can have started at the earliest: the end of the window.
+
+    ``14:07 UTC``; with the day where the window began on another one.
+    """
+    start, end = start.astimezone(UTC), end.astimezone(UTC)
+    return f"{end:%H:%M} UTC" if start.date() == end.date() else day(end)
 
 
 def proof(change: ChangeView) -> tuple[str, str | None] | None:
@@ -143,9 +147,12 @@ def _proving_part(change: ChangeView) -> PartView | None:
     return next((p for p in change.parts if p.verdict == "breaking" and p.witness is not None), None)
 
 
-def do(change: ChangeView, line: str, owner: str | None, gone: Sequence[str] = ()) -> str:
-    """What to do now, for the person who got the message. ``gone``: all the tools that went with this one."""
-    since = clock(change.window[1])
+def do(change: ChangeView, line: str, owner: str | None, gone: Sequence[str] = (), *, tools: int = 1) -> str:
+    """What to do now, for the person who got the message about the worst change of some tools.
+
+    ``gone``: all the tools that went with this one.
+    """
+    started = since(*change.window)
     new = f"v{change.to_version}"
     someone = owner or "the people who run it"
     if line == "tool-removed":
@@ -153,21 +160,22 @@ def do(change: ChangeView, line: str, owner: str | None, gone: Sequence[str] = (
         perhaps = f" (it may be called {code(str(hint['tool']))} now)" if isinstance(hint, Mapping) else ""
         calls = f"{code(change.tool)}{perhaps}" if len(gone) < 2 else listed([code(name) for name in gone])
         it = "it" if len(gone) < 2 else "them"
-        return f"find what calls {calls}; clients started before {since} still offer {it}."
+        return f"find what calls {calls}; clients started before {started} still offer {it}."
     if line == "invalid":
-        return f"ask {someone} to repair the definition; clients on the official SDKs refuse it until then."
+        what, it = ("the definition", "it") if tools == 1 else ("the definitions", "them")
+        return f"ask {someone} to repair {what}; clients on the official SDKs refuse {it} until then."
     if line == "undecided":
         return f"compare the two versions and treat {new} as breaking until someone accepts it."
     if line == "less-safe-hint":
         return "check approval rules that rely on this hint."
     if line == "silent-output-change":
-        return f"nothing declared breaks by this; clients started before {since} do not know {new} yet."
+        return f"nothing declared breaks by this; clients started before {started} do not know {new} yet."
     part = _proving_part(change)
     if part is not None and part.part == "input":
-        return f"restart clients started before {since}, so that they send what {new} asks for."
+        return f"restart clients started before {started}, so that they send what {new} asks for."
     field = _field(change)
     check = f"; check code that reads {code(field)}" if field else ""
-    return f"restart clients started before {since}, so that they read {new}{check}."
+    return f"restart clients started before {started}, so that they read {new}{check}."
 
 
 def _field(change: ChangeView) -> str | None:

@@ -38,6 +38,8 @@ def serve(
     names = frozenset(app.RoleName(name) for name in role or ROLES)
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     settings = load_settings(**given)
+    # the fake Slack is part of the web role, so the play is where that is
+    demo = (demo or settings.demo) and app.RoleName.WEB in names
     if demo:
         from driftwatch.testing.demo import demo_settings
 
@@ -46,9 +48,7 @@ def serve(
         first_start.refuse_strangers(settings)
     # The demo tells its story on the terminal; only what goes wrong may interrupt it.
     telemetry.configure_logging(settings.log_format, level=logging.WARNING if demo else logging.INFO)
-    asyncio.run(
-        app.run(settings, names, started=_Welcome(names, demo=demo or settings.demo), extra=_demo if demo else None)
-    )
+    asyncio.run(app.run(settings, names, started=_Welcome(names, demo=demo), extra=_demo if demo else None))
 
 
 class _Welcome:

@@ -77,6 +77,7 @@ STEPS: Final[dict[str, tuple[float, Step]]] = {
     "release": (15.0, _alone("release", release.release_due)),
     "remind": (60.0, _alone("remind", release.remind_due)),
     "not-watching": (10.0, _alone("not-watching", blindness.raise_blind)),
+    "remind-blind": (60.0, _alone("remind-blind", blindness.remind_blind)),
     "summary": (60.0, _alone("summary", summary.raise_summary)),
     "spend": (5.0, _alone("spend", _spend)),
     "rescue": (60.0, _alone("rescue", _rescue)),

@@ -88,7 +88,8 @@ class Progress:
             return cls(step=0, port=probe.getsockname()[1])
 
     def save(self, file: Path) -> None:
-        """Replace the file as a whole."""
+        """Replace the file as a whole; with an external database nobody has made the home yet."""
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = file.with_suffix(".new")
         fresh.write_text(json.dumps(asdict(self)))
         fresh.replace(file)

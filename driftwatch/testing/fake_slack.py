@@ -20,6 +20,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -28,18 +29,22 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
+import driftwatch
 from driftwatch.safe_text import safe_text
 from driftwatch.testing import slack_limits
 from driftwatch.testing.slack_api import WebApi
-from driftwatch.testing.slack_buttons import MEI, User, press
-from driftwatch.testing.slack_received import Received, Refused
+from driftwatch.testing.slack_buttons import MEI, User, post, pressed, submitted
+from driftwatch.testing.slack_received import Dialog, Received, Refused
 
 KEPT_MESSAGES: Final = 200
 KEPT_REFUSALS: Final = 50
 MAX_BODY: Final = 256 * 1024
+#: the look of the inbox is that of the pages
+STATIC: Final = Path(driftwatch.__file__).parent / "web" / "static"
 
 _HEADERS: Final = {
     "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; "
@@ -58,20 +63,32 @@ class Behaviour:
     body: str = "ok"
     headers: tuple[tuple[str, str], ...] = ()
     delay: float = 0.0
+    taken_after: float | None = None
     keep: bool = True
     cut: bool = False
 
 
 class FakeSlack:
-    """The fake and its inbox. ``app`` is an ASGI application; ``latency`` is waited before every answer (seconds)."""
+    """The fake and its inbox. ``app`` is an ASGI application.
 
-    def __init__(self, *, latency: Callable[[], float] = lambda: 0.0) -> None:
-        self.messages: deque[Received] = deque(maxlen=KEPT_MESSAGES)
+    ``latency``: seconds that every answer takes; ``trigger_seconds``: how long after a press a dialog may be opened;
+    ``kept``: how many messages, the newest, stay in memory (None: all).
+    """
+
+    def __init__(
+        self,
+        *,
+        latency: Callable[[], float] = lambda: 0.0,
+        trigger_seconds: float = 3.0,
+        kept: int | None = KEPT_MESSAGES,
+    ) -> None:
+        self.messages: deque[Received] = deque(maxlen=kept)
         self.refused: deque[Refused] = deque(maxlen=KEPT_REFUSALS)
+        self.dialogs: deque[Dialog] = deque(maxlen=KEPT_REFUSALS)
         self.posts = 0
         self._latency = latency
         self._next: deque[Behaviour] = deque()
-        self._api = WebApi(self.messages, self.refused)
+        self._api = WebApi(self.messages, self.refused, self.dialogs, trigger_seconds=trigger_seconds)
         self._templates = jinja2.Environment(
             loader=jinja2.PackageLoader("driftwatch.testing"), autoescape=True, trim_blocks=True, lstrip_blocks=True
         )
@@ -82,6 +99,7 @@ class FakeSlack:
                 Route("/inbox.json", self._inbox),
                 Route("/services/{path:path}", self._post, methods=["POST"]),
                 Route("/api/{method}", self._call, methods=["POST", "GET"]),
+                Mount("/static", StaticFiles(directory=STATIC)),  # where it is mounted, the pages' own are used
             ]
         )
 
@@ -93,6 +111,7 @@ class FakeSlack:
         retry_after: float | str | None = None,
         headers: Mapping[str, str] | None = None,
         delay: float = 0.0,
+        taken_after: float | None = None,
         keep: bool | None = None,
         cut: bool = False,
         times: int = 1,
@@ -100,12 +119,13 @@ class FakeSlack:
         """Answer the next ``times`` POSTs in another way.
 
         429 once: ``answer_next(status=429, retry_after=1.5)``; Slack's web API: ``body='{"ok": false, "error": …}'``;
-        slow: ``delay=20``; a socket that closes in the middle of the answer: ``cut=True``. ``keep`` says whether the
-        message counts as accepted; by default only after a plain ``ok``.
+        slow: ``delay=20``, of which ``taken_after`` (else half) pass before the message is taken: a sender that hangs
+        up earlier has told nobody; a socket that closes in the middle of the answer: ``cut=True``.
+        ``keep`` says whether the message counts as accepted; by default only after a plain ``ok``.
         """
         sent = dict(headers or {}) | ({} if retry_after is None else {"Retry-After": str(retry_after)})
         kept = keep if keep is not None else (status == 200 and body == "ok" and not cut)
-        self._next.extend([Behaviour(status, body, tuple(sent.items()), delay, kept, cut)] * times)
+        self._next.extend([Behaviour(status, body, tuple(sent.items()), delay, taken_after, kept, cut)] * times)
 
     def replies(self, message: Received) -> list[Received]:
         """What stands in a message's thread, oldest first."""
@@ -118,14 +138,24 @@ class FakeSlack:
 
         ``age``: seconds since Slack signed it. Raises KeyError for a button that the message does not have.
         """
-        return await press(message, message.buttons[text], url, secret, user=user, age=age)
+        interaction = pressed(message, message.buttons[text], user, self._api.trigger())
+        return await post(interaction, url, secret, age=age)
+
+    async def submit(
+        self, dialog: Dialog, url: str, secret: str, *, user: User = MEI, **filled: str
+    ) -> tuple[int, str]:
+        """Fill in a dialog (block id and text) and send it as ``user``; the status and body of the answer.
+
+        Raises ValueError for a field that Slack would not let anybody leave empty.
+        """
+        return await post(submitted(dialog, filled, user), url, secret)
 
     async def _call(self, request: Request) -> Response:
         """The web API. It is answered through the same behaviours as webhooks."""
         self.posts += 1
         behaviour = self._next.popleft() if self._next else None
-        seconds = behaviour.delay if behaviour else self._latency()
-        await asyncio.sleep(seconds / 2)
+        before, after = self._waits(behaviour)
+        await asyncio.sleep(before)
         try:
             given = await _given(request)
         except ClientDisconnect:
@@ -134,7 +164,7 @@ class FakeSlack:
         answer: dict[str, Any] = {}
         if behaviour is None or behaviour.keep:
             answer = self._api.call(request.path_params["method"], token, given)
-        await asyncio.sleep(seconds / 2)
+        await asyncio.sleep(after)
         if behaviour is None or (behaviour.keep and behaviour.body == "ok" and not behaviour.cut):
             return Response(json.dumps(answer), media_type="application/json", headers=_HEADERS)
         if behaviour.cut:
@@ -145,16 +175,15 @@ class FakeSlack:
     async def _post(self, request: Request) -> Response:
         self.posts += 1
         behaviour = self._next.popleft() if self._next else None
-        seconds = behaviour.delay if behaviour else self._latency()
+        before, after = self._waits(behaviour)
         channel = "#" + (request.path_params["path"].rstrip("/").rsplit("/", 1)[-1] or "general")
-        # half before and half after the message is taken: a sender that hangs up early has told nobody
-        await asyncio.sleep(seconds / 2)
+        await asyncio.sleep(before)
         try:
             raw = await _read(request)
         except ClientDisconnect:
             return Response(status_code=499)
         refusal = self._keep(channel, raw) if behaviour is None or behaviour.keep else None
-        await asyncio.sleep(seconds / 2)
+        await asyncio.sleep(after)
         if refusal is not None:
             return PlainTextResponse(refusal, status_code=400, headers=_HEADERS)
         if behaviour is None:
@@ -162,6 +191,14 @@ class FakeSlack:
         if behaviour.cut:
             return _CutShort()
         return PlainTextResponse(behaviour.body, behaviour.status, headers=_HEADERS | dict(behaviour.headers))
+
+    def _waits(self, behaviour: Behaviour | None) -> tuple[float, float]:
+        """Seconds before and after a message is taken."""
+        if behaviour is None:
+            half = self._latency() / 2
+            return half, half
+        before = behaviour.delay / 2 if behaviour.taken_after is None else behaviour.taken_after
+        return before, max(behaviour.delay - before, 0.0)
 
     def _keep(self, channel: str, raw: bytes | None) -> str | None:
         """Store a message, or the refusal that is answered."""

@@ -1,9 +1,9 @@
 """The part of Slack's web API that an app which posts alerts uses, as the fake answers it.
 
-    chat.postMessage, chat.update, conversations.history, conversations.replies, auth.test
+    chat.postMessage, chat.update, conversations.history, conversations.replies, views.open, auth.test
 
 A token is any ``xoxb-…``; one that contains ``revoked`` is answered with token_revoked. A conversation is any id; one
-that contains ``GONE`` is answered with channel_not_found.
+that contains ``GONE`` is answered with channel_not_found. A press hands out a trigger, which opens one dialog.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import count
 from typing import Any, Final
 
 from driftwatch.testing import slack_limits
-from driftwatch.testing.slack_received import Received, Refused
+from driftwatch.testing.slack_received import Dialog, Received, Refused
 
 _TICKS: Final = count(1)
 #: what an update may replace
@@ -24,11 +24,27 @@ _EDITABLE: Final = ("text", "blocks", "metadata")
 
 
 class WebApi:
-    """Answers calls over the fake's inbox."""
+    """Answers calls over the fake's inbox. ``trigger_seconds``: how long a trigger opens a dialog."""
 
-    def __init__(self, messages: MutableSequence[Received], refused: MutableSequence[Refused]) -> None:
+    def __init__(
+        self,
+        messages: MutableSequence[Received],
+        refused: MutableSequence[Refused],
+        dialogs: MutableSequence[Dialog],
+        *,
+        trigger_seconds: float,
+    ) -> None:
         self._messages = messages
         self._refused = refused
+        self._dialogs = dialogs
+        self._trigger_seconds = trigger_seconds
+        self._triggers = dict[str, float]()
+
+    def trigger(self) -> str:
+        """What comes with a press and opens one dialog."""
+        name = f"{next(_TICKS)}.T0.{time.time_ns():x}"
+        self._triggers[name] = time.monotonic()
+        return name
 
     def call(self, method: str, token: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Slack's answer: ``{"ok": true, …}`` or ``{"ok": false, "error": …}``."""
@@ -38,6 +54,8 @@ class WebApi:
             return _no("token_revoked")
         if method == "auth.test":
             return {"ok": True, "team": "Fake", "user": "driftwatch", "bot_id": "B0"}
+        if method == "views.open":
+            return self._open(given)
         channel = str(given.get("channel") or "")
         if not channel or "GONE" in channel:
             return _no("channel_not_found")
@@ -92,6 +110,22 @@ class WebApi:
             return _no("thread_not_found")
         found = [m for m in self._messages if m.channel == channel and ts in {m.ts, m.thread}]
         return {"ok": True, "messages": [_shown(m, given) for m in found], "has_more": False}
+
+    def _open(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        handed_out = self._triggers.pop(str(given.get("trigger_id")), None)
+        if handed_out is None:
+            return _no("invalid_trigger_id")
+        if time.monotonic() - handed_out > self._trigger_seconds:
+            return _no("expired_trigger_id")
+        view = given.get("view")
+        found = slack_limits.refusal_of_view(view)
+        if found is not None or not isinstance(view, Mapping):
+            error, why = found or ("invalid_arguments", "no view")
+            self._refused.append(Refused(datetime.now(UTC).isoformat(), "a dialog", error, why))
+            return _no(error)
+        dialog = Dialog(f"V{next(_TICKS)}", dict(view))
+        self._dialogs.append(dialog)
+        return {"ok": True, "view": {**view, "id": dialog.id, "hash": dialog.id}}
 
     def _at(self, channel: str, ts: str) -> int | None:
         found = (i for i, m in enumerate(self._messages) if (m.channel, m.ts) == (channel, ts))

@@ -1,4 +1,4 @@
-"""Presses a button the way Slack does: a signed form with one JSON field."""
+"""Presses a button and sends a dialog the way Slack does: a signed form with one JSON field."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import httpx2
 from slack_sdk.signature import SignatureVerifier
 
 if TYPE_CHECKING:
-    from driftwatch.testing.slack_received import Received
+    from driftwatch.testing.slack_received import Dialog, Received
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,12 @@ class User:
 MEI: Final = User()
 
 
-def interaction(message: Received, button: Mapping[str, Any], user: User) -> dict[str, Any]:
+def pressed(message: Received, button: Mapping[str, Any], user: User, trigger: str) -> dict[str, Any]:
     """What Slack sends when a button is pressed, as far as an app needs it."""
     return {
         "type": "block_actions",
-        "user": {"id": user.id, "username": user.name, "name": user.name, "team_id": "T0"},
+        "user": _user(user),
+        "trigger_id": trigger,
         "team": {"id": "T0", "domain": "fake"},
         "channel": {"id": message.channel, "name": "alerts"},
         "container": {"type": "message", "message_ts": message.ts, "channel_id": message.channel},
@@ -47,11 +48,31 @@ def interaction(message: Received, button: Mapping[str, Any], user: User) -> dic
     }
 
 
-async def press(
-    message: Received, button: Mapping[str, Any], url: str, secret: str, *, user: User, age: float
-) -> tuple[int, str]:
-    """POST the signed interaction; the status and body of the answer."""
-    body = urlencode({"payload": json.dumps(interaction(message, button, user))})
+def submitted(dialog: Dialog, filled: Mapping[str, str], user: User) -> dict[str, Any]:
+    """What Slack sends when a dialog is sent. Raises ValueError where Slack's own window would not let it go."""
+    if missing := dialog.unfilled(filled):
+        raise ValueError(f"Slack asks for {', '.join(missing)} first")
+    inputs = [block for block in dialog.view["blocks"] if block.get("type") == "input"]
+    values = {
+        block["block_id"]: {
+            block["element"]["action_id"]: {
+                "type": block["element"]["type"],
+                "value": filled.get(block["block_id"]) or None,
+            }
+        }
+        for block in inputs
+    }
+    view = {**dialog.view, "id": dialog.id, "hash": dialog.id, "state": {"values": values}}
+    return {"type": "view_submission", "user": _user(user), "team": {"id": "T0", "domain": "fake"}, "view": view}
+
+
+def _user(user: User) -> dict[str, str]:
+    return {"id": user.id, "username": user.name, "name": user.name, "team_id": "T0"}
+
+
+async def post(interaction: Mapping[str, Any], url: str, secret: str, *, age: float = 0.0) -> tuple[int, str]:
+    """POST a signed interaction; the status and body of the answer. ``age``: seconds since Slack signed it."""
+    body = urlencode({"payload": json.dumps(interaction)})
     stamp = str(int(time.time() - age))
     headers = {
         "content-type": "application/x-www-form-urlencoded",

@@ -11,6 +11,7 @@ from typing import Any, Final
 MAX_BLOCKS: Final = 50
 MAX_CHARACTERS: Final = 13_000
 MAX_FALLBACK: Final = 40_000
+MAX_VIEW_BLOCKS: Final = 100
 
 _RICH_PARTS: Final = frozenset({"rich_text_section", "rich_text_list", "rich_text_preformatted", "rich_text_quote"})
 _RICH_LEAVES: Final = frozenset(
@@ -44,6 +45,25 @@ def refusal(body: object) -> tuple[str, str] | None:
     return None if size <= MAX_CHARACTERS else ("msg_blocks_too_long", f"{size} characters of {MAX_CHARACTERS}")
 
 
+def refusal_of_view(view: object) -> tuple[str, str] | None:
+    """Slack's error word and what is wrong with a dialog, or None when it may open."""
+    if not isinstance(view, dict) or view.get("type") != "modal":
+        return "invalid_arguments", "the view is no modal"
+    try:
+        for name in ("title", "submit", "close"):
+            if name in view or name == "title":
+                _text(view.get(name), 24, kinds={"plain_text"})
+        _demand(len(str(view.get("callback_id", ""))) <= 255, "callback_id is longer than 255")
+        _demand(len(str(view.get("private_metadata", ""))) <= 3000, "private_metadata is longer than 3000")
+        blocks = view.get("blocks")
+        _blocks(blocks, MAX_VIEW_BLOCKS)
+        asks = any(block["type"] == "input" for block in blocks or ())
+        _demand("submit" in view or not asks, "a dialog with a field needs submit")
+    except _InvalidError as error:
+        return "invalid_arguments", str(error)
+    return None
+
+
 def characters(value: object) -> int:
     """The characters of everything that is shown in some blocks: texts, and where links lead."""
     if isinstance(value, Mapping):
@@ -52,9 +72,9 @@ def characters(value: object) -> int:
     return sum(characters(v) for v in value) if isinstance(value, list) else 0
 
 
-def _blocks(blocks: Any) -> None:
+def _blocks(blocks: Any, most: int = MAX_BLOCKS) -> None:
     _demand(isinstance(blocks, list), "blocks is no list")
-    _demand(len(blocks) <= MAX_BLOCKS, f"{len(blocks)} blocks of {MAX_BLOCKS}")
+    _demand(len(blocks) <= most, f"{len(blocks)} blocks of {most}")
     for block in blocks:
         _demand(isinstance(block, dict), "a block is no object")
         check = _CHECKS.get(str(block.get("type")))
@@ -87,11 +107,24 @@ def _context(block: Mapping[str, Any]) -> None:
 
 
 def _actions(block: Mapping[str, Any]) -> None:
-    for element in _elements(block, 25):
+    elements = _elements(block, 25)
+    names = [element["action_id"] for element in elements if "action_id" in element]
+    _demand(len(names) == len(set(names)), "two buttons have the same action_id")
+    _demand(all(len(str(name)) <= 255 for name in names), "an action_id is longer than 255")
+    for element in elements:
         _demand(element.get("type") == "button", "only buttons are known here")
         _text(element.get("text"), 75, kinds={"plain_text"})
         _demand(len(str(element.get("value", ""))) <= 2000, "a button's value is longer than 2000")
         _demand(len(str(element.get("url", ""))) <= 3000, "a button's url is longer than 3000")
+
+
+def _input(block: Mapping[str, Any]) -> None:
+    _text(block.get("label"), 2000, kinds={"plain_text"})
+    element = block.get("element")
+    if not isinstance(element, dict) or element.get("type") != "plain_text_input":
+        raise _InvalidError("only fields of text are known here")
+    longest = element.get("max_length", 3000)
+    _demand(isinstance(longest, int) and 1 <= longest <= 3000, "max_length is 1 to 3000")
 
 
 def _rich_text(block: Mapping[str, Any]) -> None:
@@ -135,6 +168,7 @@ _CHECKS: Final[Mapping[str, Callable[[Mapping[str, Any]], None]]] = {
     "section": _section,
     "context": _context,
     "actions": _actions,
+    "input": _input,
     "rich_text": _rich_text,
     "divider": lambda block: None,
     "image": lambda block: None,

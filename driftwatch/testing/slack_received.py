@@ -1,4 +1,4 @@
-"""What the fake Slack keeps: messages that Slack would show, and those that broke a limit."""
+"""What the fake Slack keeps: messages and dialogs that Slack would show, and what broke a limit."""
 
 from __future__ import annotations
 
@@ -55,6 +55,19 @@ class Received:
             "received_at": self.at.isoformat(),
             "delivery_id": self.delivery_id,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Dialog:
+    """A dialog that an app opened. ``view`` as it was sent."""
+
+    id: str
+    view: Mapping[str, Any]
+
+    def unfilled(self, filled: Mapping[str, str]) -> list[str]:
+        """The fields that Slack would not let anybody leave empty."""
+        inputs = [block for block in self.view["blocks"] if block.get("type") == "input"]
+        return [str(b["block_id"]) for b in inputs if not b.get("optional") and not filled.get(str(b["block_id"]))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
-"""Where Slack says that a button was pressed: the signature is checked, a job is left, Slack is answered at once."""
+"""Where Slack says that a button was pressed or a dialog sent: checked, left to a job, and answered at once."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, Final
 from urllib.parse import parse_qs
 
@@ -12,13 +13,17 @@ import structlog
 from fastapi import APIRouter, Request, Response
 from slack_sdk.signature import SignatureVerifier
 
+from driftwatch.alerts.channels.slack.dialog import ACCEPT_DIALOG, origin_of, reason_in
 from driftwatch.errors import InputError
+from driftwatch.safe_text import safe_text
 from driftwatch.scheduler.enqueue import defer_press
 from driftwatch.web.auth.dependencies import services_of
 
 log = structlog.get_logger(__name__)
 
 router = APIRouter(include_in_schema=False)
+
+Press = dict[str, str | int]
 
 MAX_BODY: Final = 64 * 1024
 #: ids are numbers of ours that fit a bigint
@@ -62,11 +67,17 @@ def signed(secret: str, body: bytes, headers: Mapping[str, str]) -> bool:
         return False
 
 
-def presses(payload: Any) -> list[dict[str, str | int]]:
-    """The buttons pressed, as jobs carry them; none for anything else Slack may say."""
-    if not isinstance(payload, dict) or payload.get("type") != "block_actions":
+def presses(payload: Any) -> list[Press]:
+    """The buttons pressed and dialogs sent, as jobs carry them; none for anything else Slack may say."""
+    if not isinstance(payload, dict):
         return []
-    user, place = payload.get("user") or {}, payload.get("container") or {}
+    if payload.get("type") == "block_actions":
+        return _pressed(payload)
+    return _sent(payload) if payload.get("type") == "view_submission" else []
+
+
+def _pressed(payload: Mapping[str, Any]) -> list[Press]:
+    place = payload.get("container") or {}
     found = [a for a in payload.get("actions") or [] if isinstance(a, dict) and _is_id(a.get("value"))]
     return [
         {
@@ -74,18 +85,40 @@ def presses(payload: Any) -> list[dict[str, str | int]]:
             "alert": int(action["value"]),
             "conversation": str(place.get("channel_id")),
             "ts": str(place.get("message_ts")),
-            "user": str(user.get("id")),
-            "name": str(user.get("username") or user.get("name") or user.get("id")),
-            "id": _press_id(payload, action),
+            "trigger": str(payload.get("trigger_id")),
+            **_who(payload),
+            "id": _press_id(place, payload.get("user"), action.get("action_id"), action.get("action_ts")),
         }
         for action in found
-        if not action.get("url")
     ]
 
 
-def _press_id(payload: Mapping[str, Any], action: Mapping[str, Any]) -> str:
+def _sent(payload: Mapping[str, Any]) -> list[Press]:
+    view = payload.get("view") or {}
+    origin = origin_of(view) if view.get("callback_id") == ACCEPT_DIALOG else None
+    if origin is None:
+        return []
+    # no column holds characters that nobody can see
+    reason = safe_text(reason_in(view), keep_newlines=False)
+    return [
+        {
+            **asdict(origin),
+            "action": ACCEPT_DIALOG,
+            "reason": reason,
+            **_who(payload),
+            "id": _press_id(view.get("id"), payload.get("user"), ACCEPT_DIALOG, view.get("hash")),
+        }
+    ]
+
+
+def _who(payload: Mapping[str, Any]) -> Press:
+    user = payload.get("user") or {}
+    name = str(user.get("username") or user.get("name") or user.get("id"))
+    return {"user": str(user.get("id")), "name": safe_text(name, keep_newlines=False)}
+
+
+def _press_id(*parts: Any) -> str:
     """The same for the same press, however often Slack sends it."""
-    parts = [payload.get("container"), payload.get("user"), action.get("action_id"), action.get("action_ts")]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 
 

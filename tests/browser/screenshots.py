@@ -10,15 +10,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import Literal
 
+import psycopg
+from browser.inbox import told
 from browser.site import FLAGS, Site, executable, served
 from browser.world import World, build, services_on
-from playwright.async_api import async_playwright
+from playwright.async_api import Browser, async_playwright
 
-from driftwatch.db.embedded import EmbeddedPostgres
+from driftwatch.db.embedded import DATABASE, EmbeddedPostgres
 from driftwatch.db.migrate import upgrade
 from driftwatch.testing.shop import Shop
 from driftwatch.web.app import create_app
+
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def pages(world: World) -> dict[str, str]:
@@ -28,6 +33,9 @@ def pages(world: World) -> dict[str, str]:
         "search": "/?q=order",
         "rules": "/rules",
         "changelog": "/changelog",
+        "channels": "/settings/channels?log=1&filter=1",
+        "quiet": "/settings/quiet",
+        "policy": "/settings/policy?scope=tag:prod",
         "register": "/servers/new",
         "import": "/servers/import",
         "server": f"/servers/{world.servers['orders']}",
@@ -89,11 +97,38 @@ async def take(site: Site, folder: Path, shop_url: str) -> None:
         await stranger.screenshot(path=folder / f"login-{theme}.png", full_page=True)
 
 
+MESSAGES = {
+    "slack-break": "orders / get_order",
+    "slack-announced": "crm / search",
+    "slack-invalid": "files / 13 tools",
+    "slack-removal": "tickets / gone_soon",
+    "slack-blind": "Not watching",
+    "slack-summary": "Daily summary",
+}
+
+
+async def take_inbox(browser: Browser, inbox: str, folder: Path) -> None:
+    """The fake Slack's inbox and each message in it; the pictures of docs/slack.md are among them."""
+    for theme in THEMES:
+        context = await browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=theme)
+        page = await context.new_page()
+        await page.goto(inbox)
+        await page.screenshot(path=folder / f"slack-{theme}.png", full_page=True)
+        for name, title in MESSAGES.items():
+            await page.locator("article.msg", has_text=title).screenshot(path=folder / f"{name}-{theme}.png")
+
+
 async def main(folder: Path) -> None:
     """Seed a database of our own, serve it, take the pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="dw-", dir="/tmp") as home, EmbeddedPostgres(Path(home)) as server:
         upgrade(server.url)
+        with psycopg.connect(server.database_url("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE inbox TEMPLATE {DATABASE}")
+        async with told(server.database_url("inbox"), Path(home)) as inbox, async_playwright() as driver:
+            browser = await driver.chromium.launch(executable_path=executable(), headless=True, args=FLAGS)
+            await take_inbox(browser, inbox, folder)
+            await browser.close()
         async with services_on(server.url, Path(home)) as services, shop() as shop_url:
             world = await build(services)
             async with served(create_app(services)) as url, async_playwright() as driver:

@@ -161,3 +161,29 @@ CONTRAST = """() => {
   }
   return poor;
 }"""
+
+
+async def test_the_settings_work_without_script(site: Site) -> None:
+    page = await site.open(script=False)
+    await page.goto("/settings/quiet")
+    await page.get_by_label("For", exact=True).select_option("tag:prod")
+    await page.get_by_label("from", exact=True).fill("2090-01-01T10:00")
+    await page.get_by_label("until", exact=True).fill("2090-01-01T12:00")
+    await page.get_by_role("button", name="Plan it").click()
+    await expect(page.get_by_role("table", name="Maintenance windows")).to_contain_text("tag prod")
+    await page.get_by_role("link", name="policy", exact=True).click()
+    await page.get_by_label("Show and change the policy for").select_option("tag:prod")
+    await page.get_by_role("button", name="Show").click()
+    line = page.get_by_role("row", name="less-safe-hint")
+    await line.get_by_role("combobox").select_option("alert:critical")
+    await line.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("table", name="Changed lines")).to_contain_text("alert, critical")
+    await page.goto("/settings/channels")
+    await page.get_by_role("link", name="Filter").first.click()
+    filtered = page.get_by_role("region", name="wants to hear")
+    await filtered.get_by_label("critical").check()
+    await filtered.get_by_text("More conditions").click()
+    await filtered.get_by_label("silent", exact=True).check()
+    await filtered.get_by_role("button", name="Save the filter").click()
+    await expect(page.get_by_role("table").first).to_contain_text("severities: critical; announcements: silent")
+    assert site.complaints == []

@@ -240,6 +240,14 @@ async def build(services: Services) -> World:
         world = World(services, now, token=await tokens.issue_admin_token(session))
         ciphertext, _ = services.secrets.seal(b'{"url": "https://hooks.slack.com/services/T0/B0/x"}')
         session.add(Channel(name="#payments-alerts", kind="slack-webhook", config=ciphertext))
+    await seed(world)
+    await _deliver(world)
+    await world.learn_ids()
+    return world
+
+
+async def seed(world: World) -> None:
+    """Everything but channels and what became of messages."""
     await _orders(world)
     await _crm(world)
     await _files(world)
@@ -247,9 +255,6 @@ async def build(services: Services) -> World:
     await _two_kinds(world)
     await _unwatched_ones(world)
     await _listen(world)
-    await _deliver(world)
-    await world.learn_ids()
-    return world
 
 
 @dataclass

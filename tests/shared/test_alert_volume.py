@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import sys
-from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -33,20 +32,39 @@ def test_the_figures_hold() -> None:
     assert ours.grave / ours.messages >= 0.70
 
 
+def told(bench: Any) -> dict[str, set[str]]:
+    """The lines of the policy that alert, for each release."""
+    return {
+        f"{earlier['origin']} -> {later['origin']}": {
+            decision.line
+            for _, decision in bench.changes(bench.snapshot(earlier), bench.snapshot(later))
+            if decision.outcome == "alert"
+        }
+        for _, rows in bench.releases(CORPUS)
+        for earlier, later in pairwise(rows)
+        if later["release_index"] - earlier["release_index"] == 1
+    }
+
+
+def labelled(**wanted: str) -> set[str]:
+    """The releases with a pair that is labelled so."""
+    rows = [json.loads(line) for line in (CORPUS / "labelled_pairs.jsonl").read_text().splitlines()]
+    return {row["origin"] for row in rows if wanted.items() <= row["label"].items()}
+
+
 def test_no_labelled_break_goes_quiet() -> None:
+    lines = told(benchmark())
+    broken = labelled(practical="breaking")
+    assert broken
+    assert {release for release in broken & set(lines) if not lines[release]} == set()
+
+
+def test_what_an_earlier_replay_left_undecided_explains_its_figures() -> None:
+    """.20 messages a release and 87 %, where ours are .17 and 75 %: see docs/adr/0006-alert-volume.md."""
     bench = benchmark()
-    broken = defaultdict(list)
-    for line in (CORPUS / "labelled_pairs.jsonl").read_text().splitlines():
-        row = json.loads(line)
-        if row["label"]["practical"] == "breaking":
-            broken[row["origin"]].append(row["tool"])
-    quiet = []
-    for _, rows in bench.releases(CORPUS):
-        for earlier, later in pairwise(rows):
-            origin = f"{earlier['origin']} -> {later['origin']}"
-            if origin not in broken or later["release_index"] - earlier["release_index"] != 1:
-                continue
-            found = bench.changes(bench.snapshot(earlier), bench.snapshot(later))
-            if not any(decision.outcome == "alert" for _, decision in found):
-                quiet.append(origin)
-    assert quiet == []
+    lines = told(bench)
+    grave = {release for release, spoke in lines.items() if spoke & bench.GRAVE}
+    undecided_then = (labelled(practical_certainty="certain (reviewed)") & set(lines)) - grave
+    assert len(undecided_then) == 5
+    assert len(grave | undecided_then) == 20
+    assert len({release for release, spoke in lines.items() if spoke} | undecided_then) == 23

@@ -5,7 +5,7 @@ from __future__ import annotations
 from driftwatch.alerts.dry_run import DryRun
 from driftwatch.alerts.message import to_json
 from driftwatch.alerts.policy import Line
-from driftwatch.alerts.quiet_tables import IgnoreRule, MaintenanceWindow, Mute, PolicyChange
+from driftwatch.alerts.quiet_tables import PolicyChange
 from driftwatch.alerts.route_tables import Route
 from driftwatch.alerts.views import ChannelView, DeliveryView
 from driftwatch.web.api.models import (
@@ -14,11 +14,8 @@ from driftwatch.web.api.models import (
     DeliveryOut,
     DestinationOut,
     DryRunOut,
-    IgnoreOut,
     LineChangeOut,
     LineOut,
-    MaintenanceOut,
-    MuteOut,
     RouteOut,
 )
 
@@ -34,6 +31,7 @@ def channel_out(channel: ChannelView) -> ChannelOut:
         accepts=dict(channel.accepts or {}),
         waiting=channel.waiting,
         oldest_waiting_at=channel.oldest,
+        paused_until=channel.paused_until,
     )
 
 
@@ -65,21 +63,6 @@ def route_out(row: Route) -> RouteOut:
     return RouteOut(
         id=row.id or 0, name=row.name, match=dict(row.match or {}), channels=list(row.channels), goes_on=row.goes_on
     )
-
-
-def mute_out(row: Mute) -> MuteOut:
-    """A mute."""
-    return MuteOut.model_validate(row.model_dump())
-
-
-def ignore_out(row: IgnoreRule) -> IgnoreOut:
-    """An ignore rule."""
-    return IgnoreOut.model_validate(row.model_dump())
-
-
-def maintenance_out(row: MaintenanceWindow) -> MaintenanceOut:
-    """A maintenance window."""
-    return MaintenanceOut.model_validate(row.model_dump())
 
 
 def line_out(line: Line) -> LineOut:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 from fastapi import APIRouter, Path, Query, Request, Response, status
+from pydantic import BaseModel
+from sqlmodel import SQLModel
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.alerts import actions, quiet_store
+from driftwatch.alerts.actions import By
 from driftwatch.alerts.dry_run import dry_run
-from driftwatch.alerts.policy import DEFAULT_LINES
+from driftwatch.alerts.overrides import lines_for
 from driftwatch.alerts.quiet_tables import IgnoreRule, MaintenanceWindow, Mute, PolicyChange
 from driftwatch.web.api.acting import by
-from driftwatch.web.api.alerting_shapes import (
-    dry_run_out,
-    ignore_out,
-    line_change_out,
-    line_out,
-    maintenance_out,
-    mute_out,
-)
+from driftwatch.web.api.alerting_shapes import dry_run_out, line_change_out, line_out
 from driftwatch.web.api.models import (
     DryRunOut,
     IgnoreIn,
@@ -39,12 +38,60 @@ RowId = Annotated[int, Path(ge=1)]
 All = Annotated[bool, Query(alias="all", description="Also those that are over.")]
 CREATED = status.HTTP_201_CREATED
 NO_CONTENT = status.HTTP_204_NO_CONTENT
+Out = TypeVar("Out", bound=BaseModel)
 
 
-@router.get("/mutes", summary="Mutes in force")
-async def list_mutes(who: Reader, session: Transaction, everything: All = False) -> list[MuteOut]:
-    """Newest first."""
-    return [mute_out(row) for row in await quiet_store.listed(session, Mute, all_of_them=everything)]
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[Out]):
+    """One kind of rule that has an end: how it is listed, shown and ended. ``table`` holds its rows."""
+
+    noun: str
+    table: type[SQLModel]
+    out: type[Out]
+    end: Callable[[AsyncSession, By, int], Awaitable[None]]
+
+    async def answer(self, session: AsyncSession, row_id: int) -> Out:
+        """One of them. Raises NotFoundError."""
+        return self.out.model_validate((await quiet_store.one(session, self.table, row_id, self.noun)).model_dump())
+
+    def serve(self, path: str, *, listed: str, ended: str, after: str) -> None:
+        """Add the routes that list and end it; ``after``: what follows when one ends."""
+
+        async def list_all(who: Reader, session: Transaction, everything: All = False) -> list[Out]:
+            rows = await quiet_store.listed(session, self.table, all_of_them=everything)
+            return [self.out.model_validate(row.model_dump()) for row in rows]
+
+        async def end_one(row_id: RowId, request: Request, who: Writer, session: Transaction) -> Response:
+            await self.end(session, by(request, who), row_id)
+            return Response(status_code=NO_CONTENT)
+
+        name = path.removesuffix("s")
+        about: dict[str, Any] = {"response_model": list[self.out], "description": "Newest first."}  # type: ignore[name-defined]  # the model is known at run time only
+        router.add_api_route(f"/{path}", list_all, name=f"list_{path}", summary=listed, **about)
+        router.add_api_route(
+            f"/{path}/{{row_id}}",
+            end_one,
+            methods=["DELETE"],
+            status_code=NO_CONTENT,
+            name=f"end_{name}",
+            summary=ended,
+            description=after,
+        )
+
+
+MUTES: Final = Kind("mute", Mute, MuteOut, actions.end_mute)
+IGNORES: Final = Kind("ignore rule", IgnoreRule, IgnoreOut, actions.end_ignore)
+WINDOWS: Final = Kind("maintenance window", MaintenanceWindow, MaintenanceOut, actions.end_maintenance)
+MUTES.serve("mutes", listed="Mutes in force", ended="End a mute", after="What was held back and is still open is told.")
+IGNORES.serve(
+    "ignores", listed="Ignore rules in force", ended="End an ignore rule", after="Changes from now on alert again."
+)
+WINDOWS.serve(
+    "maintenance",
+    listed="Maintenance windows, now and to come",
+    ended="End or call off a maintenance window",
+    after="What waited is told.",
+)
 
 
 @router.post("/mutes", status_code=CREATED, summary="Mute a server or one of its tools")
@@ -53,20 +100,7 @@ async def add_mute(request: Request, who: Writer, session: Transaction, body: Mu
     mute_id = await actions.mute_server(
         session, by(request, who), body.server_id, until=body.until, tool=body.tool, reason=body.reason
     )
-    return mute_out(await quiet_store.one(session, Mute, mute_id, "mute"))
-
-
-@router.delete("/mutes/{row_id}", status_code=NO_CONTENT, summary="End a mute")
-async def end_mute(row_id: RowId, request: Request, who: Writer, session: Transaction) -> Response:
-    """What was held back and is still open is told."""
-    await actions.end_mute(session, by(request, who), row_id)
-    return Response(status_code=NO_CONTENT)
-
-
-@router.get("/ignores", summary="Ignore rules in force")
-async def list_ignores(who: Reader, session: Transaction, everything: All = False) -> list[IgnoreOut]:
-    """Newest first."""
-    return [ignore_out(row) for row in await quiet_store.listed(session, IgnoreRule, all_of_them=everything)]
+    return await MUTES.answer(session, mute_id)
 
 
 @router.post("/ignores", status_code=CREATED, summary="Do not alert for this, from now on")
@@ -82,21 +116,7 @@ async def add_ignore(request: Request, who: Writer, session: Transaction, body: 
         reason=body.reason,
         expires_at=body.expires_at,
     )
-    return ignore_out(await quiet_store.one(session, IgnoreRule, ignore_id, "ignore rule"))
-
-
-@router.delete("/ignores/{row_id}", status_code=NO_CONTENT, summary="End an ignore rule")
-async def end_ignore(row_id: RowId, request: Request, who: Writer, session: Transaction) -> Response:
-    """Changes from now on alert again."""
-    await actions.end_ignore(session, by(request, who), row_id)
-    return Response(status_code=NO_CONTENT)
-
-
-@router.get("/maintenance", summary="Maintenance windows, now and to come")
-async def list_maintenance(who: Reader, session: Transaction, everything: All = False) -> list[MaintenanceOut]:
-    """Newest first."""
-    rows = await quiet_store.listed(session, MaintenanceWindow, all_of_them=everything)
-    return [maintenance_out(row) for row in rows]
+    return await IGNORES.answer(session, ignore_id)
 
 
 @router.post("/maintenance", status_code=CREATED, summary="Plan a maintenance window")
@@ -111,22 +131,15 @@ async def add_maintenance(request: Request, who: Writer, session: Transaction, b
         tag=body.tag,
         reason=body.reason,
     )
-    return maintenance_out(await quiet_store.one(session, MaintenanceWindow, window_id, "maintenance window"))
-
-
-@router.delete("/maintenance/{row_id}", status_code=NO_CONTENT, summary="End or call off a maintenance window")
-async def end_maintenance(row_id: RowId, request: Request, who: Writer, session: Transaction) -> Response:
-    """What waited is told."""
-    await actions.end_maintenance(session, by(request, who), row_id)
-    return Response(status_code=NO_CONTENT)
+    return await WINDOWS.answer(session, window_id)
 
 
 @router.get("/policy", summary="The policy, line by line")
 async def get_policy(
     who: Reader, session: Transaction, server_id: Annotated[int | None, Query(ge=1)] = None
 ) -> PolicyOut:
-    """As it holds for a server, or the default; and every change people made."""
-    lines = DEFAULT_LINES
+    """As it holds for a server, or for whatever nothing narrower is said of; and every change people made."""
+    lines = lines_for(await quiet_store.line_changes(session))
     if server_id is not None:
         lines, _ = await quiet_store.policy_of(session, await actions.known_server(session, server_id))
     changes = await quiet_store.listed(session, PolicyChange, all_of_them=True)

@@ -20,6 +20,7 @@ def router(services: Services) -> APIRouter:
         channels,
         overview,
         past,
+        policy,
         quieting,
         registration,
         rules,
@@ -40,6 +41,7 @@ def router(services: Services) -> APIRouter:
         rules,
         channels,
         quieting,
+        policy,
     ):
         pages.include_router(page.router(services))
     return pages

@@ -10,7 +10,6 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.alerts import actions, delivery_read
 from driftwatch.alerts import read as alerts_read
-from driftwatch.alerts.actions import By
 from driftwatch.alerts.dry_run import dry_run
 from driftwatch.alerts.views import AlertView
 from driftwatch.errors import InputError
@@ -20,7 +19,7 @@ from driftwatch.history.views import ChangeView
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
 from driftwatch.web.pages import announced, deploy, exports, lineage, quieting, store, story, telling, times, words
 from driftwatch.web.pages.definitions import Definition
-from driftwatch.web.pages.forms import Id, Text, see_other
+from driftwatch.web.pages.forms import Id, Text, by, see_other
 from driftwatch.web.pages.render import render
 
 if TYPE_CHECKING:
@@ -118,8 +117,7 @@ def router(services: Services) -> APIRouter:
     @pages.post("/alerts/{alert_id:int}/acknowledge")
     async def acknowledge(request: Request, visitor: FormVisitor, alert_id: Id, reason: Text = "") -> Response:
         async with services.db.transaction() as session:
-            by = By(visitor.caller.actor, request.state.request_id)
-            await actions.acknowledge(session, services.settings, by, alert_id, reason=reason)
+            await actions.acknowledge(session, services.settings, by(request, visitor), alert_id, reason=reason)
             alert = await alerts_read.load_alert(session, alert_id)
         return _back(request, alert, "acknowledged")
 
@@ -136,8 +134,8 @@ def router(services: Services) -> APIRouter:
         if chosen and not tool:
             raise InputError("no tool is ticked", hint="go back and tick the tools whose new contract you accept")
         async with services.db.transaction() as session:
-            by = By(visitor.caller.actor, request.state.request_id)
-            await actions.accept(session, services.settings, by, alert_id, reason=reason, tools=tool)
+            who = by(request, visitor)
+            await actions.accept(session, services.settings, who, alert_id, reason=reason, tools=tool)
             alert = await alerts_read.load_alert(session, alert_id)
         return _back(request, alert, "accepted")
 

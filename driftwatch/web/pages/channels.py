@@ -1,22 +1,21 @@
-"""Who is told: channels with their state, routes in order, what was sent; and what people asked not to hear."""
+"""Who is told: channels with their state and filters, routes in order, and what was sent."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, Response
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.alerts import channel_actions, delivery_read, quiet_store, route_store
-from driftwatch.alerts.actions import By, end_ignore, end_maintenance, end_mute
-from driftwatch.alerts.policy import DEFAULT_LINES
-from driftwatch.alerts.quiet_tables import IgnoreRule, MaintenanceWindow, Mute, PolicyChange
-from driftwatch.alerts.routes import Match, match_of
+from driftwatch.alerts import channel_actions, delivery_read, route_store
+from driftwatch.alerts.actions import By
+from driftwatch.alerts.routes import match_of
 from driftwatch.errors import InputError
-from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor, Visitor
+from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
 from driftwatch.web.pages import store, words
-from driftwatch.web.pages.forms import Id, Text, see_other
+from driftwatch.web.pages.forms import Id, Key, Text, by, see_other
+from driftwatch.web.pages.matching import Asked, conditions, fields
 from driftwatch.web.pages.render import render
 
 if TYPE_CHECKING:
@@ -31,29 +30,35 @@ def router(services: Services) -> APIRouter:
     pages = APIRouter()
 
     @pages.get(HERE)
-    async def channels_page(request: Request, visitor: PageVisitor, log: int | None = None) -> HTMLResponse:
+    async def channels_page(
+        request: Request,
+        visitor: PageVisitor,
+        log: Key = None,
+        narrow: Annotated[Key, Query(alias="filter")] = None,
+        route: Key = None,
+    ) -> HTMLResponse:
+        """``log``, ``filter``: the channel whose deliveries or filter are shown; ``route``: the route to change."""
         async with services.db.transaction() as session:
             now = await store.now(session)
-            channels = await delivery_read.channels(session)
-            chosen = log if any(channel.id == log for channel in channels) else None
-            shown = await delivery_read.channel_log(session, chosen, limit=LOG) if chosen is not None else []
-            return render(
-                request,
-                "channels.html",
-                visitor=visitor,
-                now=now,
-                channels=channels,
-                names={channel.id: channel.name for channel in channels},
-                routes=[(rule, conditions(rule.match)) for rule in await route_store.rules(session)],
-                chosen=chosen,
-                deliveries=[(delivery, words.delivery(delivery.state)) for delivery in shown],
-                mutes=await quiet_store.listed(session, Mute, all_of_them=False),
-                ignores=await quiet_store.listed(session, IgnoreRule, all_of_them=False),
-                windows=await quiet_store.listed(session, MaintenanceWindow, all_of_them=False),
-                changes=await quiet_store.listed(session, PolicyChange, all_of_them=True),
-                lines=DEFAULT_LINES,
-                servers=await store.server_names(session),
-            )
+            channels = {channel.id: channel for channel in await delivery_read.channels(session)}
+            shown = await delivery_read.channel_log(session, log, limit=LOG) if log in channels and log else []
+            rules = await route_store.rules(session)
+        narrowed, chosen = channels.get(narrow or 0), next((rule for rule in rules if rule.id == route), None)
+        return render(
+            request,
+            "channels.html",
+            visitor=visitor,
+            now=now,
+            channels=list(channels.values()),
+            names={channel.id: channel.name for channel in channels.values()},
+            routes=[(rule, conditions(rule.match)) for rule in rules],
+            logged=channels.get(log or 0),
+            deliveries=[(delivery, words.delivery(delivery.state)) for delivery in shown],
+            narrowed=narrowed,
+            filter_fields=fields(match_of(narrowed.accepts)) if narrowed else [],
+            chosen=chosen,
+            route_fields=fields(chosen.match if chosen else None),
+        )
 
     @pages.post(HERE)
     async def add(
@@ -81,6 +86,15 @@ def router(services: Services) -> APIRouter:
         if secret is None:
             return see_other(f"{HERE}?done=saved")
         return render(request, "channel_secret.html", visitor=visitor, name=name.strip(), secret=secret)
+
+    @pages.post(HERE + "/{channel_id:int}/filter")
+    async def narrow(request: Request, visitor: FormVisitor, channel_id: Id, match: Asked) -> Response:
+        """What the channel wants to hear; nothing ticked or written: everything."""
+        async with services.db.transaction() as session:
+            await channel_actions.change(
+                session, services.settings, services.secrets, by(request, visitor), channel_id, accepts=match
+            )
+        return see_other(f"{HERE}?done=saved")
 
     @pages.post(HERE + "/{channel_id:int}/{action}")
     async def act(request: Request, visitor: FormVisitor, channel_id: Id, action: str) -> Response:
@@ -112,17 +126,11 @@ def router(services: Services) -> APIRouter:
     async def add_route(
         request: Request,
         visitor: FormVisitor,
+        match: Asked,
         name: Text,
         channel: Annotated[list[int] | None, Form()] = None,
-        tags: Text = "",
-        owners: Text = "",
-        servers: Text = "",
-        tools: Text = "",
-        severities: Annotated[list[str] | None, Form()] = None,
         goes_on: Text = "",
     ) -> Response:
-        asked = {"tags": _split(tags), "owners": _split(owners), "servers": _split(servers), "tools": _split(tools)}
-        match = match_of({**asked, "severities": severities or []})
         if not name.strip() or not channel:
             raise InputError("a route needs a name and a channel", hint="go back and choose them")
         async with services.db.transaction() as session:
@@ -136,6 +144,24 @@ def router(services: Services) -> APIRouter:
             )
         return see_other(f"{HERE}?done=saved")
 
+    @pages.post("/settings/routes/{route_id:int}/change")
+    async def change_route(
+        request: Request,
+        visitor: FormVisitor,
+        match: Asked,
+        route_id: Id,
+        channel: Annotated[list[int] | None, Form()] = None,
+        goes_on: Text = "",
+    ) -> Response:
+        if not channel:
+            raise InputError("a route needs a channel", hint="go back and choose one, or remove the route")
+        async with services.db.transaction() as session:
+            who = by(request, visitor)
+            await channel_actions.change_route(
+                session, who, route_id, match=match, channels=channel, goes_on=bool(goes_on)
+            )
+        return see_other(f"{HERE}?done=saved")
+
     @pages.post("/settings/routes/{route_id:int}/{action}")
     async def act_on_route(request: Request, visitor: FormVisitor, route_id: Id, action: str) -> Response:
         async with services.db.transaction() as session:
@@ -143,29 +169,11 @@ def router(services: Services) -> APIRouter:
                 await channel_actions.remove_route(session, by(request, visitor), route_id)
             elif action == "up":
                 await _up(session, by(request, visitor), route_id)
-        return see_other(f"{HERE}?done=saved")
-
-    @pages.post("/settings/quiet/{kind}/{row_id:int}/end")
-    async def end(request: Request, visitor: FormVisitor, kind: str, row_id: Id) -> Response:
-        ends = {"mute": end_mute, "ignore": end_ignore, "maintenance": end_maintenance}
-        if kind not in ends:
-            raise InputError("there is no such button", hint="go back and reload the page")
-        async with services.db.transaction() as session:
-            await ends[kind](session, by(request, visitor), row_id)
+            else:
+                raise InputError("there is no such button", hint="go back and reload the page")
         return see_other(f"{HERE}?done=saved")
 
     return pages
-
-
-def by(request: Request, visitor: Visitor) -> By:
-    """The person behind a form."""
-    return By(visitor.caller.actor, request.state.request_id)
-
-
-def conditions(match: Match) -> list[tuple[str, str]]:
-    """What a route asks for, as chips: field and wanted values."""
-    found = [(name, getattr(match, name)) for name in Match.__struct_fields__]
-    return [(name, ", ".join(values)) for name, values in found if values]
 
 
 async def _up(session: AsyncSession, who: By, route_id: int) -> None:
@@ -174,7 +182,3 @@ async def _up(session: AsyncSession, who: By, route_id: int) -> None:
     if at:
         ids[at - 1], ids[at] = ids[at], ids[at - 1]
         await channel_actions.order_routes(session, who, ids)
-
-
-def _split(text: str) -> list[str]:
-    return [piece.strip() for piece in text.split(",") if piece.strip()]

@@ -1,14 +1,16 @@
-"""What comes with a request to a page: ids, and the text of forms."""
+"""What comes with a request to a page: ids, the text of forms, and who sent them."""
 
 from __future__ import annotations
 
 from typing import Annotated, Final
 
-from fastapi import Form, Path, Query
+from fastapi import Form, Path, Query, Request
 from fastapi.responses import RedirectResponse
 from pydantic import AfterValidator
 
+from driftwatch.alerts.actions import By
 from driftwatch.safe_text import safe_text
+from driftwatch.web.auth.dependencies import Visitor
 
 SEE_OTHER: Final = 303
 LARGEST_ID: Final = 2**63 - 1
@@ -22,6 +24,11 @@ Text = Annotated[str, Form(), AfterValidator(safe_text)]
 def tags(text: str) -> tuple[str, ...]:
     """The tags of a comma-separated list."""
     return tuple(tag.strip() for tag in text.split(",") if tag.strip())
+
+
+def by(request: Request, visitor: Visitor) -> By:
+    """The person behind a form, for the services that write the audit log."""
+    return By(visitor.caller.actor, request.state.request_id)
 
 
 def see_other(path: str) -> RedirectResponse:

@@ -60,7 +60,7 @@ def router(services: Services) -> APIRouter:
             baselines = await alerts_read.baselines(session, [tool.id for tool in tools])
             changes = await history_read.load_changes(session, server_id=server_id, limit=RECENT)
             alerts = await alerts_read.server_alerts(session, server_id, limit=20)
-            deliveries = await delivery_read.deliveries_for_server(session, server_id)
+            told = await delivery_read.deliveries_for_alerts(session, [alert.id for alert in alerts])
             polls = await store.polls(session, server_id)
             events = await store.poll_events(session, server_id)
             heard = await evidence_store.evidence(session, server_id, now - evidence_line.RANGES[chosen][1])
@@ -89,7 +89,7 @@ def router(services: Services) -> APIRouter:
             todo=advice.todo,
             notes=[*watched.unsettled(doubts), *watched.notes(lists, tools)],
             entries=entries.gather(changes),
-            alerts=watched.alert_rows(alerts, deliveries),
+            alerts=watched.alert_rows(alerts, told),
             polls=polls,
             events=events,
         )

@@ -53,13 +53,14 @@ class ToolRow:
 
 @dataclass(frozen=True, slots=True)
 class AlertRow:
-    """An alert of this server and who was told."""
+    """An alert of this server and who was told. ``here``: it has no page of its own and can be acknowledged here."""
 
     id: int
     opened_at: datetime
     title: str
     state: State
     told: str
+    here: bool = False
 
 
 _UNHELD: Final = {"limit": ", because it holds no more subscriptions", "off": " at the moment"}
@@ -132,19 +133,16 @@ def _note(raw: Mapping[str, Any]) -> found.Note:
     )
 
 
-def alert_rows(alerts: Sequence[AlertView], deliveries: Sequence[DeliveryView]) -> list[AlertRow]:
-    """The alerts with the channels they went to."""
-    told: dict[int, list[DeliveryView]] = {}
-    for delivery in deliveries:
-        if delivery.alert_id is not None:
-            told.setdefault(delivery.alert_id, []).append(delivery)
+def alert_rows(alerts: Sequence[AlertView], told: Mapping[int, Sequence[DeliveryView]]) -> list[AlertRow]:
+    """The alerts with the channels they went to; ``told``: the deliveries of each."""
     return [
         AlertRow(
             a.id,
             a.opened_at,
             words.plain_title(a.title),
             words.alert(a.state, a.severity),
-            _told(told.get(a.id, []), a),
+            _told(told.get(a.id, ()), a),
+            here=a.kind == "not-watching" and a.state == "open",
         )
         for a in alerts
     ]

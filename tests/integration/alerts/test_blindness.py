@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from builders.world import Watched, World
 
-from driftwatch.alerts import blindness, delivery_read, lifecycle, outbox
+from driftwatch.alerts import actions, blindness, delivery_read, lifecycle, outbox
+from driftwatch.alerts.actions import By
 from driftwatch.testing.fake_slack import FakeSlack
 
 
@@ -119,3 +122,63 @@ async def test_it_can_be_acknowledged_and_still_resolves(world: World) -> None:
         await lifecycle.acknowledge(session, world.services.settings, alert, actor="mei", reason="renewing")
     await recover(world)
     assert await run(world) == [alert]
+
+
+async def remind(world: World, hours: float) -> list[int]:
+    settings = world.services.settings.model_copy(update={"reminder_hours": hours})
+    async with world.db.transaction() as session:
+        return await blindness.remind_blind(session, settings)
+
+
+async def test_reminders_are_off_come_as_one_message_and_stop_when_somebody_is_on_it(
+    world: World, fake: FakeSlack
+) -> None:
+    for name in ("a", "b", "c"):
+        await fail(world, await world.server(name), hours=25)
+    first, second, third = await run(world)
+    await world.sql("UPDATE alert_event SET at = at - interval '25 h'")
+    assert await remind(world, 0) == []
+    assert await remind(world, 48) == []
+    async with world.db.transaction() as session:
+        await actions.acknowledge(session, world.services.settings, By("mei"), first)
+    assert await remind(world, 24) == [second, third]
+    assert await remind(world, 24) == [], "not again before another day is over"
+    await outbox.deliver_due(world.services)
+    text = str(fake.messages[-1].body["blocks"])
+    assert "Still not watching after 25 h · 2 servers" in text
+    assert "Acknowledge it on the server's page to stop reminders." in text
+    assert [row.event for row in await world.outbox()] == ["not-watching", "still-not-watching"]
+    async with world.db.transaction() as session:
+        told = await delivery_read.deliveries_for_alerts(session, [first, second, third])
+    assert [[d.event for d in told[alert]] for alert in (first, second)] == [
+        ["not-watching"],
+        ["not-watching", "still-not-watching"],
+    ]
+    await recover(world)
+    assert await run(world) == [first, second, third]
+
+
+async def test_nobody_is_reminded_of_what_is_muted_paused_or_in_maintenance(world: World) -> None:
+    muted, paused, planned = [await world.server(name) for name in ("muted", "paused", "planned")]
+    for server in (muted, paused, planned):
+        await fail(world, server)
+    await run(world)
+    await world.sql("UPDATE alert_event SET at = at - interval '25 h'")
+    soon = datetime.now(UTC) + timedelta(hours=1)
+    async with world.db.transaction() as session:
+        await actions.mute_server(session, By("mei"), muted.id, until=soon)
+        now = datetime.now(UTC) - timedelta(minutes=1)
+        await actions.maintain(session, By("mei"), starts_at=now, ends_at=soon, server_id=planned.id)
+    await world.sql("UPDATE server SET state = 'paused' WHERE id = :id", id=paused.id)
+    assert await remind(world, 24) == []
+
+
+async def test_a_reminder_says_when_the_last_good_poll_was(world: World, fake: FakeSlack) -> None:
+    server = await world.server()
+    await world.sql("UPDATE profile_state SET last_complete_sent_at = '2026-11-01T10:00:00Z'")
+    await fail(world, server)
+    await run(world)
+    await world.sql("UPDATE alert_event SET at = at - interval '25 h'")
+    assert len(await remind(world, 24)) == 1
+    await outbox.deliver_due(world.services)
+    assert "last good poll 01 Nov 10:00 UTC" in str(fake.messages[-1].body["blocks"])

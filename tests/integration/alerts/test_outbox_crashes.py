@@ -8,5 +8,5 @@ from driftwatch.db.engine import Database
 
 
 async def test_killed_workers_lose_nothing(db: Database) -> None:
-    found = await prove(db, Size(alerts=60, messages=2, workers=2, kills=10, seconds=90))
-    assert (found.delivered, found.kills) == (120, 10)
+    found = await prove(db, Size(alerts=20, workers=2, kills=6, seconds=300))
+    assert (found.alerts, found.delivered, found.kills) == (20, 120, 6)

@@ -27,8 +27,10 @@ async def a_day_passes(world: World) -> None:
 
 async def test_quiet_changes_are_told_once_a_day(world: World, fake: FakeSlack) -> None:
     assert await run(world) == 0
-    orders, crm = await world.server("orders"), await world.server("crm")
-    await world.change(orders, "search", verdict="compatible", part="input", said="callers may now send `cursor`")
+    orders, crm = await world.server("orders", eras=("modern", "legacy")), await world.server("crm")
+    for era in ("modern", "legacy"):  # to people one change of one tool
+        said = "callers may now send `cursor`"
+        await world.change(orders, "search", verdict="compatible", part="input", said=said, era=era)
     await world.change(orders, "new", None, 1, verdict="compatible", part="presence")
     await world.change(crm, "find", verdict="compatible", part="input", said="callers may now send `region`")
     await world.change(crm, "words", verdict="compatible", part="text", said="the description changed")
@@ -36,7 +38,7 @@ async def test_quiet_changes_are_told_once_a_day(world: World, fake: FakeSlack) 
     await world.raise_due()
     assert await run(world) == 0, "the hour has not come"
     await a_day_passes(world)
-    assert await run(world) == 3
+    assert await run(world) == 4
     assert await run(world) == 0
     await outbox.deliver_due(world.services)
     text = str(fake.messages[-1].body["blocks"])

@@ -71,9 +71,9 @@ class Process:
         eventually(is_ready, because="driftwatch is ready")
         return self
 
-    def stop(self) -> int:
-        self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(30)
+    def stop(self, by: signal.Signals = signal.SIGTERM) -> int:
+        self._process.send_signal(by)
+        return self._process.wait(PATIENCE)
 
     def kill(self) -> None:
         self._process.kill()

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx2
+import psycopg
 from cryptography.fernet import Fernet
 
 from driftwatch.db.residents import read_pid, residents
@@ -142,6 +143,23 @@ def test_roles_can_be_split(serve: Serve, tmp_path: Path, empty_database_url: st
     assert web.stop() == 0
     assert workers.stop() == 0
     assert not healthy()
+
+
+def test_the_demo_plays_by_its_setting_and_pauses_its_shop_when_the_terminal_closes(
+    serve: Serve, tmp_path: Path, empty_database_url: str
+) -> None:
+    given = {
+        "HOME": str(tmp_path / "home"),
+        "DATABASE_URL": empty_database_url,
+        "SECRET_KEY": Fernet.generate_key().decode(),
+        "ADMIN_TOKEN": TOKEN,
+    }
+    service = serve(**given, DEMO="1").ready()
+    eventually(lambda: 'demo server "shop" registered' in service.said(), because="the play begins")
+    assert httpx2.get(f"{service.url}/demo/slack/").status_code == 200
+    assert service.stop(signal.SIGHUP) == 0, service.said()
+    with psycopg.connect(empty_database_url.replace("+psycopg", "")) as connection:
+        assert connection.execute("SELECT name, state FROM server").fetchall() == [("shop", "paused")]
 
 
 def test_strangers_are_kept_out_until_somebody_has_a_token(serve: Serve, short_folder: Path) -> None:

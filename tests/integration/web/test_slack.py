@@ -19,7 +19,7 @@ from driftwatch.app import Services
 from driftwatch.scheduler import jobs
 from driftwatch.testing.fake_slack import FakeSlack, serve
 from driftwatch.testing.slack_buttons import User
-from driftwatch.testing.slack_received import Received
+from driftwatch.testing.slack_received import Dialog, Received
 from driftwatch.web.app import create_app
 
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
@@ -29,7 +29,7 @@ CHANNEL = "C0ALERTS"
 
 @pytest.fixture
 def fake() -> FakeSlack:
-    return FakeSlack()
+    return FakeSlack(trigger_seconds=600)  # a slow machine must not make a dialog fail
 
 
 @pytest.fixture
@@ -73,9 +73,9 @@ def _no_signals() -> Any:
     return nullcontext()
 
 
-async def alert(services: Services) -> int:
+async def alert(services: Services, *, mode: str = "follow") -> int:
     world = World(services)
-    await world.change(await world.server())
+    await world.change(await world.server(mode=mode))
     (found,) = await world.raise_due()
     await outbox.deliver_due(services)
     return found
@@ -92,6 +92,17 @@ async def press(services: Services, fake: FakeSlack, text: str, *, user: User | 
     return fake.messages[0]
 
 
+async def accept(services: Services, fake: FakeSlack, reason: str = "", *, user: User | None = None) -> Received:
+    """Press Accept…, fill in the dialog that opens, send it; the message as it reads then."""
+    await press(services, fake, "Accept…", user=user)
+    async with web(services) as url:
+        status, body = await fake.submit(fake.dialogs[-1], url, SECRET, user=user or User("U7", "bo"), reason=reason)
+    assert (status, body) == (200, "")
+    await jobs.work(services, wait=False)
+    await outbox.deliver_due(services)
+    return fake.messages[0]
+
+
 def words(message: Received) -> str:
     return str(message.body["blocks"])
 
@@ -100,7 +111,7 @@ async def test_the_first_message_has_buttons_and_a_thread_with_the_whole_diff(sl
     alert_id = await alert(slack)
     assert not fake.refused
     parent = fake.messages[0]
-    assert list(parent.buttons) == ["Acknowledge", "Accept", "Mute 24 h"]
+    assert list(parent.buttons) == ["Acknowledge", "Accept…", "Mute 24 h"]
     assert {b["value"] for b in parent.buttons.values()} == {str(alert_id)}
     (reply,) = fake.replies(parent)
     assert reply.body["text"] == "Full diff"
@@ -113,15 +124,15 @@ async def test_acknowledge_then_accept_edit_the_message_and_are_written_down(
     alert_id = await alert(slack)
     parent = await press(slack, fake, "Acknowledge")
     assert "● Acknowledged by bo (Slack U7)" in words(parent)
-    assert list(parent.buttons) == ["Accept", "Mute 24 h"]
-    parent = await press(slack, fake, "Accept")
+    assert list(parent.buttons) == ["Accept…", "Mute 24 h"]
+    parent = await accept(slack, fake)
     assert parent.buttons == {}
     assert parent.body["text"].startswith("🔇✕ Silent breaking change")
     assert "✓ Accepted by bo (Slack U7)" in words(parent)
     assert [r.body["text"] for r in fake.replies(parent)] == [
         "Full diff",
         "● Acknowledged by bo (Slack U7).",
-        "✓ Accepted by bo (Slack U7).",
+        "✓ Accepted v2 by bo (Slack U7).",
     ]
     assert [a.state for a in await World(slack).alerts()] == ["accepted"]
     rows = await query("SELECT actor, action, object FROM audit_log WHERE action LIKE 'alert.%' ORDER BY id")
@@ -129,6 +140,72 @@ async def test_acknowledge_then_accept_edit_the_message_and_are_written_down(
         {"actor": "bo (Slack U7)", "action": f"alert.{done}", "object": f"alert/{alert_id}"}
         for done in ("acknowledge", "accept")
     ]
+
+
+async def test_the_dialog_says_what_is_accepted_and_changes_nothing_yet(slack: Services, fake: FakeSlack) -> None:
+    await alert(slack)
+    await press(slack, fake, "Accept…")
+    assert not fake.refused
+    assert [a.state for a in await World(slack).alerts()] == ["open"]
+    (dialog,) = fake.dialogs
+    assert "what later changes are compared with" in str(dialog.view["blocks"])
+    assert {"type": "text", "text": "get_order", "style": {"code": True}} in _leaves(dialog.view["blocks"])
+    assert dialog.unfilled({}) == [], "a followed server demands no reason"
+
+
+async def test_a_pinned_server_asks_for_the_reason_and_the_thread_shows_it(
+    slack: Services, fake: FakeSlack, query: Query
+) -> None:
+    alert_id = await alert(slack, mode="pinned")
+    await press(slack, fake, "Accept…")
+    (dialog,) = fake.dialogs
+    assert dialog.unfilled({}) == ["reason"]
+    with pytest.raises(ValueError, match="asks for reason first"):
+        await fake.submit(dialog, "http://127.0.0.1:9/", SECRET)
+    parent = await accept(slack, fake, "carriers may be pending", user=User("U0MEI", "mei"))
+    assert "✓ Accepted by mei (Slack U0MEI)" in words(parent)
+    assert fake.replies(parent)[-1].body["text"] == "✓ Accepted v2 by mei (Slack U0MEI): carriers may be pending."
+    (row,) = await query("SELECT actor, object, after FROM audit_log WHERE action = 'alert.accept'")
+    assert (row["actor"], row["object"]) == ("mei (Slack U0MEI)", f"alert/{alert_id}")
+    assert "carriers may be pending" in str(row["after"])
+    (row,) = await query("SELECT by, reason FROM acceptance WHERE mode = 'person'")
+    assert row == {"by": "mei (Slack U0MEI)", "reason": "carriers may be pending"}
+
+
+async def test_spaces_are_no_reason(slack: Services, fake: FakeSlack) -> None:
+    await alert(slack, mode="pinned")
+    await accept(slack, fake, "   ")
+    assert [a.state for a in await World(slack).alerts()] == ["open"]
+    assert "A reason is needed" in words(fake.replies(fake.messages[0])[-1])
+
+
+async def test_a_dialog_that_does_not_open_is_said_in_the_thread(slack: Services, fake: FakeSlack) -> None:
+    await alert(slack)
+    fake.answer_next(body='{"ok": false, "error": "expired_trigger_id"}')
+    await press(slack, fake, "Accept…")
+    assert not fake.dialogs
+    last = words(fake.replies(fake.messages[0])[-1])
+    assert "Slack did not open the dialog (expired_trigger_id)" in last
+    assert "accept on the page" in last
+    assert "https://drift.example/changesets/" in last
+
+
+async def test_a_dialog_that_is_not_ours_does_nothing(slack: Services, fake: FakeSlack) -> None:
+    await alert(slack)
+    await press(slack, fake, "Accept…")
+    (dialog,) = fake.dialogs
+    origin = dialog.view["private_metadata"].replace("1", "2")
+    for forged in ({"private_metadata": "{"}, {"callback_id": "other"}, {"private_metadata": origin}):
+        async with web(slack) as url:
+            assert (await fake.submit(Dialog("V0", {**dialog.view, **forged}), url, SECRET))[0] == 200
+        await jobs.work(slack, wait=False)
+    assert [a.state for a in await World(slack).alerts()] == ["open"]
+
+
+def _leaves(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return [leaf for item in value for leaf in _leaves(item)]
+    return _leaves(value["elements"]) if isinstance(value, dict) and "elements" in value else [value]
 
 
 async def test_mute_for_a_day(slack: Services, fake: FakeSlack, query: Query) -> None:
@@ -143,11 +220,12 @@ async def test_mute_for_a_day(slack: Services, fake: FakeSlack, query: Query) ->
 async def test_what_cannot_be_done_is_said_in_the_thread(slack: Services, fake: FakeSlack) -> None:
     await alert(slack)
     stale = fake.messages[0]
-    await press(slack, fake, "Accept")
+    await accept(slack, fake)
     async with web(slack) as url:
-        assert (await fake.press(stale, "Accept", url, SECRET))[0] == 200
+        assert (await fake.press(stale, "Accept…", url, SECRET))[0] == 200
     await jobs.work(slack, wait=False)
     await outbox.deliver_due(slack)
+    assert len(fake.dialogs) == 1, "nothing is asked that cannot be done"
     last = fake.replies(fake.messages[0])[-1]
     assert last.body["text"].startswith("mei (Slack U0MEI): This alert is already accepted by bo (Slack U7)")
 
@@ -169,7 +247,7 @@ async def test_a_press_on_a_message_that_is_not_ours_does_nothing(slack: Service
     await alert(slack)
     forged = replace(fake.messages[0], ts="1.000001")
     async with web(slack) as url:
-        assert (await fake.press(forged, "Accept", url, SECRET))[0] == 200
+        assert (await fake.press(forged, "Accept…", url, SECRET))[0] == 200
     await jobs.work(slack, wait=False)
     assert [a.state for a in await World(slack).alerts()] == ["open"]
 

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
-from builders.changes import BROKEN_INPUT, BROKEN_OUTPUT, change, finding, part
+from builders.changes import BROKEN_INPUT, BROKEN_OUTPUT, WINDOW, change, finding, part
 
 from driftwatch.alerts.message import (
     Message,
@@ -86,6 +87,27 @@ def test_161_tools_are_grouped_by_what_happened() -> None:
     assert proof == "`tool_with_a_longer_name_001`: A client that cached v3 refuses:"
     assert len(texts(message, "code")) == 1
     assert [link.url for link in message.links] == ["https://drift.example/changesets/3"]
+
+
+def test_a_group_is_not_told_by_the_name_of_one_of_them() -> None:
+    reject = "clients built on the official SDKs now reject `t{}`: its inputSchema is no object"
+    broken = [
+        told(change(part("input", "invalid", finding("x", "breaking", reject.format(n))), id=n + 1, tool=f"t{n}"))
+        for n in range(3)
+    ]
+    message = drift_message(SUBJECT, broken)
+    said = "now reject each of them: its inputSchema is no object"
+    assert texts(message, "text")[1] == f"⊘ `t0`, `t1`, `t2`: clients built on the official SDKs {said}"
+    assert "repair the definitions; clients on the official SDKs refuse them" in texts(message, "do")[0]
+    assert "v3 → v4" not in str(message), "versions are those of one tool"
+
+
+def test_a_window_of_several_days_ends_with_its_day() -> None:
+    long = (WINDOW[0] - timedelta(days=6), WINDOW[1])
+    message = drift_message(SUBJECT, [told(change(BROKEN_OUTPUT, window=long))])
+    assert texts(message, "do")[0].startswith("restart clients started before 30 Nov 14:07 UTC, ")
+    back = Told(change(BROKEN_OUTPUT, window=long), "back-at-baseline", "summary", None)
+    assert texts(reverted_message(SUBJECT, [back]), "do")[0].endswith("before 30 Nov 14:07 UTC.")
 
 
 def test_many_different_causes_become_a_number() -> None:

@@ -21,7 +21,7 @@ def test_one_blind_server() -> None:
     assert message.title == "◌ Not watching · billing"
     assert [p.text for p in message.paragraphs] == [
         "Unauthorized (seen by 2026-07-28 clients) since 30 Nov 09:12 UTC: 401, wants scope tools:read. "
-        "Changes in this time cannot be judged.",
+        "What changes meanwhile goes unseen.",
         "renew the credential on the server's page.",
         "owner payments · last good poll 30 Nov 09:12 UTC",
     ]
@@ -45,7 +45,7 @@ def test_the_summary_groups_by_server_and_counts_the_rest() -> None:
     message = summary_message(date(2026, 11, 30), [*orders, *crm], total=400, wording_only=3, public_url=URL)
     assert message.title == "✓ Daily summary, 30 Nov · 400 quiet changes on 2 servers"
     first, second, words = [p.text for p in message.paragraphs]
-    assert first.startswith("`orders`  `tool0`: callers may now send `cursor` · ")
+    assert first.startswith("orders — `tool0`: callers may now send `cursor` · ")
     assert first.endswith(" · +2 more tools")
-    assert second == "`crm`  `new` is new"
+    assert second == "crm — `new` is new"
     assert words == "Also 3 changes of words or hints only."

@@ -99,6 +99,11 @@ def test_the_narrowest_change_holds() -> None:
     assert outcome(changed(server_id=2))[0] == "history"
 
 
+def test_without_a_server_what_was_changed_for_everything_holds() -> None:
+    lines = {line.id: line.outcome for line in lines_for([changed(), changed(line="noise", tag="prod")])}
+    assert (lines["wording-only"], lines["noise"]) == ("alert", "history")
+
+
 @pytest.mark.parametrize(
     ("name", "to", "severity"),
     [

@@ -7,6 +7,7 @@ from starlette.testclient import TestClient
 
 from driftwatch.testing import slack_limits
 from driftwatch.testing.fake_slack import KEPT_MESSAGES, FakeSlack
+from driftwatch.testing.slack_api import WebApi
 
 PLAIN = {"type": "plain_text", "text": "x"}
 BUTTON = {"type": "button", "text": PLAIN}
@@ -154,3 +155,50 @@ def test_channels_are_kept_apart() -> None:
     page = client.get("/", params={"channel": "#one"}).text
     assert "first" in page
     assert "second" not in page
+
+
+VIEW: dict[str, Any] = {
+    "type": "modal",
+    "title": PLAIN,
+    "submit": PLAIN,
+    "blocks": [{"type": "input", "label": PLAIN, "element": {"type": "plain_text_input", "action_id": "a"}}],
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"type": "home"},
+        {"title": {"type": "plain_text", "text": "x" * 25}},
+        {"title": None},
+        {"submit": {"type": "plain_text", "text": "x" * 25}},
+        {"private_metadata": "x" * 3001},
+        {"callback_id": "x" * 256},
+        {"blocks": [{"type": "divider"}] * 101},
+        {"blocks": [{"type": "input", "label": PLAIN, "element": {"type": "datepicker"}}]},
+        {"blocks": [{"type": "input", "label": PLAIN, "element": {"type": "plain_text_input", "max_length": 3001}}]},
+    ],
+)
+def test_dialogs_that_slack_does_not_open(change: dict[str, Any]) -> None:
+    assert slack_limits.refusal_of_view(VIEW) is None
+    assert (slack_limits.refusal_of_view({**VIEW, **change}) or ("",))[0] == "invalid_arguments"
+
+
+def test_a_field_needs_a_way_to_send_it() -> None:
+    assert slack_limits.refusal_of_view({k: v for k, v in VIEW.items() if k != "submit"}) is not None
+
+
+def test_two_buttons_need_two_names() -> None:
+    twice = [{**BUTTON, "action_id": "same"}] * 2
+    assert (slack_limits.refusal({"blocks": [{"type": "actions", "elements": twice}]}) or ("",))[0] == "invalid_blocks"
+
+
+@pytest.mark.parametrize("seconds", [600.0, -1.0])
+def test_a_trigger_opens_one_dialog_in_time(seconds: float) -> None:
+    fake = FakeSlack(trigger_seconds=seconds)
+    api = WebApi(fake.messages, fake.refused, fake.dialogs, trigger_seconds=seconds)
+    trigger = api.trigger()
+    answers = [api.call("views.open", "xoxb-1", {"trigger_id": trigger, "view": VIEW}) for _ in range(2)]
+    assert answers[0].get("error") == (None if seconds > 0 else "expired_trigger_id")
+    assert answers[1]["error"] == "invalid_trigger_id"
+    assert len(fake.dialogs) == (seconds > 0)

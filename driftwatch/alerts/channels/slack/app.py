@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 import aiohttp
@@ -16,7 +17,7 @@ from driftwatch.alerts.channels.slack.session import FAILURES, MUTE, RedirectedE
 from driftwatch.errors import InputError
 
 #: how many of the channel's newest messages are looked through for our own delivery id
-_LOOKED_AT: Final = 50
+_LOOKED_AT: Final = 200
 
 
 class SlackApps:
@@ -31,6 +32,23 @@ class SlackApps:
 
         A repeated attempt first looks whether the one before arrived: a worker may have died before it could say so.
         """
+
+        async def attempt(client: AsyncWebClient, app: AppConfig) -> Answer:
+            found = await self._arrived(client, app, sending) if sending.attempt > 1 else None
+            return found or await self._send(client, app, sending)
+
+        return await self._asked(config, attempt)
+
+    async def open_dialog(self, config: bytes, trigger: str, view: Mapping[str, Any]) -> Answer:
+        """Open a dialog for whoever pressed a button; Slack takes ``trigger`` for three seconds after the press."""
+
+        async def attempt(client: AsyncWebClient, app: AppConfig) -> Answer:
+            response = await client.views_open(trigger_id=trigger, view=dict(view))
+            return Answer("delivered", status=response.status_code)
+
+        return await self._asked(config, attempt)
+
+    async def _asked(self, config: bytes, attempt: Callable[[AsyncWebClient, AppConfig], Awaitable[Answer]]) -> Answer:
         app = msgspec.json.decode(config, type=AppConfig)
         try:
             self._session.check(self._api_url)
@@ -41,8 +59,7 @@ class SlackApps:
         )
         client.proxy = None  # the constructor takes one from the environment
         try:
-            found = await self._arrived(client, app, sending) if sending.attempt > 1 else None
-            return found or await self._send(client, app, sending)
+            return await attempt(client, app)
         except SlackApiError as error:
             return _refused(error)
         except (RedirectedError, *FAILURES) as error:
@@ -56,8 +73,8 @@ class SlackApps:
         body = blocks.render(sending.message, delivery_id=sending.delivery_id, form=sending.form, buttons=True)
         thread = sending.thread
         if thread is not None and sending.action == "update":
-            body.pop("unfurl_links")
-            body.pop("unfurl_media")
+            for name in ("unfurl_links", "unfurl_media", "metadata"):  # the message keeps the id it was posted under
+                body.pop(name)
             body.setdefault("blocks", [])
             response = await client.chat_update(channel=thread.conversation, ts=thread.ts, **body)
         elif thread is not None and sending.action in {"reply", "broadcast"}:

@@ -73,7 +73,7 @@ def _shortened(title: str, built: list[Block], ending: list[Block]) -> list[Bloc
 
 def _header(title: str) -> Block:
     text = clamp(safe_text(title, keep_newlines=False), MAX_HEADER)
-    return {"type": "header", "text": {"type": "plain_text", "text": text, "emoji": False}}
+    return {"type": "header", "text": plain(text)}
 
 
 def _paragraph(paragraph: Paragraph, limit: int) -> Block:
@@ -82,10 +82,19 @@ def _paragraph(paragraph: Paragraph, limit: int) -> Block:
     if paragraph.kind == "code":
         text = clamp(safe_text(paragraph.text), limit)
         return _rich({"type": "rich_text_preformatted", "elements": [{"type": "text", "text": text}]})
-    elements = _coded(clamp(safe_text(paragraph.text, keep_newlines=False), limit))
-    if paragraph.kind == "do":
-        elements.insert(0, {"type": "text", "text": "Do: ", "style": {"bold": True}})
-    return _rich({"type": "rich_text_section", "elements": elements})
+    return section(paragraph.text, limit, lead="Do: " if paragraph.kind == "do" else "")
+
+
+def section(text: str, limit: int, *, lead: str = "") -> Block:
+    """A paragraph of at most ``limit`` characters, pieces in backticks as code; ``lead`` stands before it in bold."""
+    elements = _coded(clamp(safe_text(text, keep_newlines=False), limit))
+    first: list[Block] = [{"type": "text", "text": lead, "style": {"bold": True}}] if lead else []
+    return _rich({"type": "rich_text_section", "elements": [*first, *elements]})
+
+
+def plain(text: str) -> Block:
+    """A text object in which nothing is formatted, linked or mentioned."""
+    return {"type": "plain_text", "text": text, "emoji": False}
 
 
 def _coded(text: str) -> list[Block]:
@@ -105,7 +114,7 @@ def _rich(element: Block) -> Block:
 
 
 def _plain_context(text: str) -> Block:
-    return {"type": "context", "elements": [{"type": "plain_text", "text": text, "emoji": False}]}
+    return {"type": "context", "elements": [plain(text)]}
 
 
 def _links(links: Sequence[Link]) -> list[Block]:
@@ -118,9 +127,8 @@ def _links(links: Sequence[Link]) -> list[Block]:
 def _buttons(buttons: Sequence[Button]) -> list[Block]:
     elements: list[Block] = []
     for button in buttons:
-        text = {"type": "plain_text", "text": clamp(safe_text(button.text, keep_newlines=False), _MAX_BUTTON)}
-        element: Block = {"type": "button", "action_id": button.action, "text": text, "value": button.value}
-        elements.append(element | ({"url": button.url} if button.url else {}))
+        text = plain(clamp(safe_text(button.text, keep_newlines=False), _MAX_BUTTON))
+        elements.append({"type": "button", "action_id": button.action, "text": text, "value": button.value})
     return [{"type": "actions", "elements": elements}] if elements else []
 
 

@@ -73,6 +73,7 @@ class ChannelOut(BaseModel):
     accepts: dict[str, Any]
     waiting: int
     oldest_waiting_at: datetime | None
+    paused_until: datetime | None = Field(default=None, description="It asked us to wait until then (Retry-After).")
     config_set: bool = True
 
 

@@ -189,10 +189,12 @@ def test_findings_are_told_once_with_their_tool(sample: Any) -> None:
 
 
 def test_alerts_with_who_was_told(sample: Any) -> None:
-    rows = watched.alert_rows([sample.alert(handled_by="mei", state="accepted")], [sample.delivery()])
+    rows = watched.alert_rows(
+        [sample.alert(handled_by="mei", state="accepted")], {sample.alert().id: [sample.delivery()]}
+    )
     assert rows[0].title == "Silent breaking change · orders / get_order"
     assert rows[0].told == "#payments · 1 of 1 delivered · accepted by mei"
-    assert watched.alert_rows([sample.alert()], [])[0].told == "nobody yet"
+    assert watched.alert_rows([sample.alert()], {})[0].told == "nobody yet"
 
 
 def test_a_first_look_in_words() -> None:
