@@ -372,9 +372,18 @@ async def test_search_finds_fields_and_rules_and_keeps_hostile_words_text(visito
     assert "<code>carrier</code> in the output" in fields
     assert ">orders</a>" in html[html.index("<tbody>") : html.index('id="h-fields"')]
     rules = await visitor.get("/?q=null-added")
-    assert 'href="/rules#output-null-added"' in rules
+    assert 'href="/rules/output-null-added"' in rules
     assert "<script>" not in await visitor.get("/?q=%3Cscript%3E&tag=%3Cscript%3E&owner=%3Cscript%3E")
     assert "output-null-added" in await visitor.get("/rules")
+
+
+async def test_a_finding_leads_to_its_rule(visitor: Any) -> None:
+    change = visitor.world.changes["orders", "get_order"]
+    page = await visitor.get(f"/changes/{change}")
+    assert 'Rule <a class="rule-id" href="/rules/output-null-added">output-null-added</a> at <code>/' in page
+    rule = await visitor.get("/rules/output-null-added")
+    assert '<details class="more rule" id="output-null-added" open>' in rule
+    assert "rule" in await visitor.get("/rules/no-such-rule", 404)
 
 
 async def test_filters_stand_in_the_url_and_can_be_combined(visitor: Any) -> None:
