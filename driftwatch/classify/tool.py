@@ -10,9 +10,10 @@ from driftwatch.capture.digest import parts as parts_of
 from driftwatch.capture.model import Part, ToolDefinition
 from driftwatch.classify import clients, paths
 from driftwatch.classify.clients import PythonClient, reading
-from driftwatch.classify.compare import classify
+from driftwatch.classify.compare import classify, of_sides
 from driftwatch.classify.dialect import Schema
 from driftwatch.classify.findings import hints, presence
+from driftwatch.classify.shelf import Shelf
 from driftwatch.classify.verdict import (
     DEFAULT_POLICY,
     SEVERITY,
@@ -61,6 +62,30 @@ class Assessment:
     part: Part | None
 
 
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How the parts of one transition are assessed."""
+
+    era: Era
+    policy: Policy
+    python: PythonClient | None
+    shelf: Shelf
+
+    def root(self, part: Part) -> Root:
+        """Which values of a part are instances."""
+        return "any" if part is Part.OUTPUT and self.era is Era.MODERN else "object"
+
+    def classified(self, schemas: tuple[Any, Any], shas: tuple[str | None, str | None], part: Part) -> Verdict:
+        """The verdict about two schemas with these digests; what was decided is kept for the next question."""
+        root = self.root(part)
+        old, new = (self.shelf.read(schema, sha, root, self.policy) for schema, sha in zip(schemas, shas, strict=True))
+        verdict = of_sides(old, new, _DIRECTIONS[part], self.policy)
+        if verdict.outcome in ("compatible", "breaking"):
+            self.shelf.keep(old, shas[0], root, self.policy)
+            self.shelf.keep(new, shas[1], root, self.policy)
+        return verdict
+
+
 def assess(
     old: ToolDefinition | None,
     new: ToolDefinition | None,
@@ -68,25 +93,28 @@ def assess(
     era: Era,
     policy: Policy = DEFAULT_POLICY,
     python: PythonClient | None = None,
+    shelf: Shelf | None = None,
 ) -> Assessment:
     """What the transition from ``old`` to ``new`` means (None: the tool was not, or is no longer, listed).
 
     Arguments are always objects; results are objects in the legacy era and any JSON value in the modern one. Only the
     parts that changed appear. A definition that client SDKs refuse is ``invalid`` if the old one was usable. Without
-    ``python``, the Python SDK under a limit, it is not asked what it does with the witness.
+    ``python``, the Python SDK under a limit, it is not asked what it does with the witness. ``shelf``: schemas read for
+    earlier questions.
     """
     if old is None or new is None:
         return worst((_presence(old, new),))
     found = [_validity(old, new)] if (old.invalid is None) != (new.invalid is None) else []
+    how = _How(era, policy, python, Shelf() if shelf is None else shelf)
     if old.invalid is None or new.invalid is None:
         before, after = _parts(old), _parts(new)
         judged = {assessment.part for assessment in found}
         changed = [part for part in Part if old.part_shas.get(part) != new.part_shas.get(part) and part not in judged]
         for part in changed:
-            judging = _part(part, before.get(part), after.get(part), old, new, era, policy)
+            judging = _part(part, before.get(part), after.get(part), old, new, how)
             usable = old.invalid is None and new.invalid is None
             sides = before.get(part), after.get(part)
-            found.append(_with_clients(judging, *sides, _root(part, era), era, python) if usable else judging)
+            found.append(_with_clients(judging, *sides, how.root(part), era, python) if usable else judging)
     elif old.sha256 != new.sha256:
         found.append(PartAssessment(Part.META, "compatible", reason="was-invalid"))
     return worst(tuple(found))
@@ -178,21 +206,15 @@ def _validity(old: ToolDefinition, new: ToolDefinition) -> PartAssessment:
     return PartAssessment(part, "invalid", reason=new.invalid.code, findings=said, paths=changed)
 
 
-def _part(
-    part: Part, before: Any, after: Any, old: ToolDefinition, new: ToolDefinition, era: Era, policy: Policy
-) -> PartAssessment:
+def _part(part: Part, before: Any, after: Any, old: ToolDefinition, new: ToolDefinition, how: _How) -> PartAssessment:
     changed = paths.changed(before, after)
     if part not in _DIRECTIONS:
         return PartAssessment(part, "compatible", findings=hints.of_words(part, before, after), paths=changed)
     if old.invalid is not None or new.invalid is not None:
         # Another part says what matters; two halves of a refused definition prove nothing to anybody.
         return PartAssessment(part, "compatible", reason="was-invalid" if old.invalid else "refused", paths=changed)
-    verdict = classify(before, after, direction=_DIRECTIONS[part], root=_root(part, era), policy=policy)
-    return of_verdict(part, verdict, changed)
-
-
-def _root(part: Part, era: Era) -> Root:
-    return "any" if part is Part.OUTPUT and era is Era.MODERN else "object"
+    shas = old.part_shas.get(part), new.part_shas.get(part)
+    return of_verdict(part, how.classified((before, after), shas, part), changed)
 
 
 def of_verdict(part: Part, verdict: Verdict, changed: tuple[Mapping[str, Any], ...] = ()) -> PartAssessment:
