@@ -103,7 +103,7 @@ def assess(
     earlier questions.
     """
     if old is None or new is None:
-        return worst((_presence(old, new),))
+        return worst((_presence(old, new, era),))
     found = [_validity(old, new)] if (old.invalid is None) != (new.invalid is None) else []
     how = _How(era, policy, python, Shelf() if shelf is None else shelf)
     if old.invalid is None or new.invalid is None:
@@ -114,7 +114,9 @@ def assess(
             judging = _part(part, before.get(part), after.get(part), old, new, how)
             usable = old.invalid is None and new.invalid is None
             sides = before.get(part), after.get(part)
-            found.append(_with_clients(judging, *sides, how.root(part), era, python) if usable else judging)
+            if usable:
+                judging = _usable(_with_clients(judging, *sides, how.root(part), era, python), *sides, era)
+            found.append(judging)
     elif old.sha256 != new.sha256:
         found.append(PartAssessment(Part.META, "compatible", reason="was-invalid"))
     return worst(tuple(found))
@@ -131,13 +133,14 @@ def assess_schemas(
 ) -> Assessment:
     """What the difference of two bare schemas means, as the output and the input of a tool.
 
-    ``root``: which results are instances; arguments are always objects. ``era``: how results travel to clients.
+    ``root``: which results are instances; arguments are always objects. ``era``: how results travel to clients. Only
+    values count for the verdict: what clients demand of a whole definition is no more than a warning here.
     """
     found = []
     for direction in directions:
         verdict = classify(old, new, direction=direction, root=root if direction == "output" else "object")
         part = Part.OUTPUT if direction == "output" else Part.INPUT
-        found.append(_with_clients(of_verdict(part, verdict), old, new, root, era, python))
+        found.append(_warned(_with_clients(of_verdict(part, verdict), old, new, root, era, python), old, new, era))
     return worst(tuple(found))
 
 
@@ -147,18 +150,39 @@ def _with_clients(
     """The output with what each client that holds ``old`` does with its witness, and what only some clients notice."""
     if judged.part is not Part.OUTPUT or judged.verdict == "invalid":
         return judged
-    noticed = reading.findings(old, new, root=root, era=era, unchanged=judged.verdict == "compatible")
+    noticed = reading.refused(old, new, root, era) if judged.verdict == "compatible" else ()
     judged = replace(judged, findings=judged.findings + noticed)
-    if judged.verdict != "breaking" or judged.witness is None or old is None:
+    if judged.verdict == "breaking" and judged.witness is not None and old is not None:
+        found = clients.answers(old, clients.of_witness(judged.witness), era=era, python=python)
+        judged = replace(judged, clients={**(judged.clients or {}), "answers": [asdict(answer) for answer in found]})
+    return judged
+
+
+def _usable(judged: PartAssessment, old: Schema | None, new: Schema | None, era: Era) -> PartAssessment:
+    """The output, invalid where an official client can no longer use the tool, whatever values are accepted."""
+    if judged.part is not Part.OUTPUT or judged.verdict == "invalid":
         return judged
-    found = clients.answers(old, clients.of_witness(judged.witness), era=era, python=python)
-    return replace(judged, clients={**(judged.clients or {}), "answers": [asdict(answer) for answer in found]})
+    lost = reading.lost(old, new, era)
+    if not lost:
+        return judged
+    said = tuple(each.finding for each in lost)
+    return replace(judged, verdict="invalid", via=None, reason=_lost(lost), findings=said + judged.findings)
+
+
+def _warned(judged: PartAssessment, old: Schema | None, new: Schema | None, era: Era) -> PartAssessment:
+    """The output with a warning where it would make a definition invalid, if it is a whole one."""
+    lost = reading.lost(old, new, era) if judged.part is Part.OUTPUT else ()
+    return replace(judged, findings=judged.findings + tuple(replace(each.finding, level="warning") for each in lost))
+
+
+def _lost(found: Sequence[reading.Lost]) -> str:
+    return "list-lost" if any(each.scope == "list" for each in found) else "tool-lost"
 
 
 def over_budget(old: ToolDefinition | None, new: ToolDefinition | None, reason: str) -> Assessment:
     """The answer where the classifier was stopped: every changed schema part is undecided, ``reason`` says why."""
     if old is None or new is None:
-        return worst((_presence(old, new),))
+        return worst((_presence(old, new, None),))
     changed = [part for part in _DIRECTIONS if old.part_shas.get(part) != new.part_shas.get(part)]
     return worst(tuple(PartAssessment(part, "undecided", reason=reason) for part in changed or (Part.META,)))
 
@@ -177,7 +201,8 @@ def _parts(definition: ToolDefinition) -> dict[Part, Any]:
     return parts_of(parsed) if isinstance(parsed, dict) else {}
 
 
-def _presence(old: ToolDefinition | None, new: ToolDefinition | None) -> PartAssessment:
+def _presence(old: ToolDefinition | None, new: ToolDefinition | None, era: Era | None) -> PartAssessment:
+    """The answer for a tool that came or went; ``era`` None: its schemas may not be looked at."""
     if old is None and new is not None:
         if new.invalid is not None:
             # Nobody held the tool before, but a refused definition may take the whole list with it.
@@ -187,7 +212,13 @@ def _presence(old: ToolDefinition | None, new: ToolDefinition | None) -> PartAss
                 reason=new.invalid.code,
                 findings=presence.tool_added(new.name) + presence.refused(new.name, new.invalid.message),
             )
-        return PartAssessment(Part.PRESENCE, "compatible", reason="tool-added", findings=presence.tool_added(new.name))
+        lost = () if era is None else reading.lost(None, _parts(new).get(Part.OUTPUT), era)
+        return PartAssessment(
+            Part.PRESENCE,
+            "invalid" if any(each.scope == "list" for each in lost) else "compatible",
+            reason=_lost(lost) if lost else "tool-added",
+            findings=(*presence.tool_added(new.name), *(each.finding for each in lost)),
+        )
     if old is not None and new is None:
         return PartAssessment(
             Part.PRESENCE, "breaking", "declared", "tool-removed", findings=presence.tool_removed(old.name)
