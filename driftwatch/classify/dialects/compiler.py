@@ -106,8 +106,10 @@ class Compiler:
         if not isinstance(raw, dict):
             raise SchemaError("invalid-schema", spot.pointer, "a schema is an object or a boolean")
         place = self.document.enter(raw, spot.place)
+        if "$schema" not in raw:
+            return self._node(raw, spot, place)
         outer = self.dialect
-        self.dialect = outer if "$schema" not in raw else self._declared(raw, spot)
+        self.dialect = self._declared(raw, spot)
         try:
             return self._node(raw, spot, place)
         finally:
