@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.alerts import lifecycle, overrides, quiet_store, store
+from driftwatch.alerts import lifecycle, overrides, quiet_store, store, transitive_store
 from driftwatch.alerts.quiet_tables import IgnoreRule, MaintenanceWindow, Mute, PolicyChange
 from driftwatch.errors import ConflictError, InputError, NotFoundError
 from driftwatch.servers.tables import Server
@@ -215,6 +215,19 @@ async def restore_line(session: AsyncSession, by: By, change_id: int) -> None:
     before = {"outcome": row.outcome, "severity": row.severity, "server": row.server_id, "tag": row.tag}
     await session.delete(row)
     await audit(session, by, "policy.restore", f"policy/{row.line}", before=before)
+
+
+async def choose_transitive(session: AsyncSession, by: By, tool_id: int, transitive: bool | None) -> None:
+    """Whether a tool is compared with every version since its baseline; None: as its server is. Raises NotFoundError.
+
+    It counts for the tool of that name in every profile of the server, from the next change on.
+    """
+    server_id, tool = await transitive_store.named(session, tool_id)
+    await known_server(session, server_id)
+    before = (await transitive_store.choices(session, server_id)).get(tool)
+    await transitive_store.choose(session, server_id, tool, transitive)
+    told = {"before": {"transitive": before}, "after": {"tool": tool, "transitive": transitive}}
+    await audit(session, by, "tool.edit", f"tool/{tool_id}", **told)
 
 
 async def known_server(session: AsyncSession, server_id: int) -> Server:

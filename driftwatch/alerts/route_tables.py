@@ -1,4 +1,4 @@
-"""Tables of where messages go: routes, the threads of an app, and how a change stands against the baseline."""
+"""Tables of where messages go: routes, the threads of an app; and of how a change stands against what was accepted."""
 
 from datetime import datetime
 from typing import Any
@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, Boolean, Column, DateTime, ForeignKey, Identi
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field, SQLModel
 
-from driftwatch.db.types import JsonText
+from driftwatch.db.types import EscapedText, JsonText
 
 
 class Route(SQLModel, table=True):
@@ -40,6 +40,19 @@ class AlertThread(SQLModel, table=True):
     at: datetime | None = Field(
         default=None, sa_column=Column(DateTime(timezone=True), nullable=False, server_default=func.now())
     )
+
+
+class TransitiveChoice(SQLModel, table=True):
+    """Whether a tool is in transitive mode where people chose it for the tool itself, in every profile of its server.
+
+    Without a row the tool does as its server does.
+    """
+
+    __tablename__ = "transitive_choice"
+
+    server_id: int = Field(sa_column=Column(BigInteger, ForeignKey("server.id", ondelete="CASCADE"), primary_key=True))
+    tool: str = Field(sa_column=Column(EscapedText, primary_key=True))
+    transitive: bool = Field(sa_column=Column(Boolean, nullable=False))
 
 
 class BaselineVerdict(SQLModel, table=True):

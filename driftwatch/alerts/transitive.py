@@ -8,16 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.alerts import read
-from driftwatch.alerts.route_tables import BaselineVerdict
+from driftwatch.alerts.route_tables import BaselineVerdict, TransitiveChoice
 from driftwatch.capture.model import ToolDefinition
 from driftwatch.history.definitions import load_definitions
-from driftwatch.history.tables import Change, ToolInterval
+from driftwatch.history.tables import Change, Tool, ToolInterval
 from driftwatch.servers.tables import Profile, Server
 from driftwatch.wire.facts import Era
 
@@ -63,9 +63,14 @@ def worse(one: Against | None, other: Against) -> Against | None:
 async def earlier_versions(session: AsyncSession, change_id: int) -> list[Earlier]:
     """The versions a change is to be compared with besides the one before it: the baseline first; often none."""
     query = (
-        select(Change, col(Profile.era), col(Server.transitive))
+        select(Change, col(Profile.era), func.coalesce(col(TransitiveChoice.transitive), col(Server.transitive)))
         .join(Profile, col(Profile.id) == Change.profile_id)
         .join(Server, col(Server.id) == Change.server_id)
+        .join(Tool, col(Tool.id) == Change.tool_id)
+        .outerjoin(
+            TransitiveChoice,
+            (col(TransitiveChoice.server_id) == Server.id) & (col(TransitiveChoice.tool) == Tool.name),
+        )
         .where(col(Change.id) == change_id)
     )
     row = (await session.execute(query)).one_or_none()

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from driftwatch.classify import decide, dialect, exact, invalid, limits, via
+from driftwatch.classify import decide, dialect, exact, invalid, via
 from driftwatch.classify.dialect import Dialect, Schema
 from driftwatch.classify.findings import presence
 from driftwatch.classify.findings.explain import annotation_findings, explain
 from driftwatch.classify.gate import GateError
 from driftwatch.classify.reading import Reading, equal
+from driftwatch.classify.side import Side, read
 from driftwatch.classify.verdict import DEFAULT_POLICY, Direction, Policy, Root, Verdict, Via
 from driftwatch.classify.witness.formats import dressed
 from driftwatch.classify.witness.shrink import shrink
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One schema, as far as it can be read: its dialect (None: unknown), its reading, or what is wrong with it."""
-
-    schema: Schema
-    dialect: Dialect | None
-    reading: Reading | None = None
-    problem: invalid.Problem | None = None
-    limit: str | None = None
 
 
 def classify(
@@ -46,32 +36,20 @@ def classify(
 
     Never raises for what a schema contains: what cannot be decided is ``undecided`` with a reason.
     """
-    sides = (_read(old, old_dialect, root, policy), _read(new, new_dialect, root, policy))
+    return of_sides(read(old, old_dialect, root, policy), read(new, new_dialect, root, policy), direction, policy)
+
+
+def of_sides(old: Side, new: Side, direction: Direction, policy: Policy = DEFAULT_POLICY) -> Verdict:
+    """Like :func:`classify`, for schemas that were read before, both for one root and this policy."""
     try:
-        verdict = _judge(old, new, sides, direction, policy)
+        verdict = _judge((old, new), direction, policy)
     except (RecursionError, MemoryError) as error:
         verdict = Verdict("undecided", direction, reason=f"budget: {type(error).__name__}")
-    return replace(verdict, dialects=(sides[0].dialect, sides[1].dialect))
+    return replace(verdict, dialects=(old.dialect, new.dialect))
 
 
-def _read(schema: Any, given: str | None, root: Root, policy: Policy) -> Side:
-    if schema is None:
-        known = dialect.DEFAULT if given is None else dialect.named(given)
-        return Side(True, known, Reading(True, known or dialect.DEFAULT, root, policy))
-    limit = limits.exceeded(schema)
-    if limit is not None:
-        return Side(schema, None, limit=limit)
-    known = dialect.of(schema, given)
-    if known is None:
-        return Side(schema, None)
-    reading = Reading(schema, known, root, policy)
-    return Side(schema, known, reading, invalid.written(schema, known) or invalid.meant(reading))
-
-
-def _judge(
-    old: Schema | None, new: Schema | None, sides: tuple[Side, Side], direction: Direction, policy: Policy
-) -> Verdict:
-    early = _unusable(sides, direction) or _absent(old, new, direction) or _unread(sides, direction)
+def _judge(sides: tuple[Side, Side], direction: Direction, policy: Policy) -> Verdict:
+    early = _unusable(sides, direction) or _absent(sides, direction) or _unread(sides, direction)
     if early is not None:
         return early
     mine, yours = sides
@@ -126,10 +104,11 @@ def _identical(sides: tuple[Side, Side]) -> bool:
     return exact.same(sides[0].schema, sides[1].schema) and sides[0].dialect == sides[1].dialect
 
 
-def _absent(old: Schema | None, new: Schema | None, direction: Direction) -> Verdict | None:
-    if direction == "input" or (old is None) == (new is None):
+def _absent(sides: tuple[Side, Side], direction: Direction) -> Verdict | None:
+    old, new = sides
+    if direction == "input" or old.absent == new.absent:
         return None
-    if old is None:
+    if old.absent:
         return Verdict("compatible", direction, reason="schema-added", findings=presence.output_schema_added())
     return Verdict(
         "breaking",

@@ -1,4 +1,7 @@
-"""The witness gate: does a validator accept this value? It reads the document as written, not our normal form."""
+"""The witness gate: does a validator accept this value? It reads the document as written, not our normal form.
+
+Only patterns that are valid and that the validator's engines refuse are respelled.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import jsonschema_rs
 
 from driftwatch.classify.dialect import VALIDATORS, Dialect, Schema, marked
 from driftwatch.classify.keywords import VOCABULARY, pointer, rebuilt
+from driftwatch.classify.pattern import respell
 from driftwatch.classify.verdict import Policy, Root
 
 _BACKTRACKS: Final = 100_000
@@ -66,13 +70,13 @@ def _compiled(schema: Schema, dialect: Dialect, formats: bool) -> jsonschema_rs.
     # The linear engine first; look-around and back-references need the other one, with a limit on its backtracking.
     engines = (jsonschema_rs.RegexOptions(), jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS))
     problem: Exception | None = None
-    for engine in engines:
-        try:
-            return VALIDATORS[dialect](
-                marked(schema, dialect), validate_formats=formats, offline=True, pattern_options=engine
-            )
-        except (ValueError, jsonschema_rs.ReferencingError) as error:
-            problem = error
+    for respelled in (False, True):
+        document = marked(respell.document(schema, dialect) if respelled else schema, dialect)
+        for engine in engines:
+            try:
+                return VALIDATORS[dialect](document, validate_formats=formats, offline=True, pattern_options=engine)
+            except (ValueError, jsonschema_rs.ReferencingError) as error:
+                problem = error
     raise GateError(str(problem).split("\n")[0])
 
 

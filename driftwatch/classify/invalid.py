@@ -50,6 +50,8 @@ def _form_problem(schema: dict[str, Any], dialect: Dialect) -> Problem | None:
 
 
 def _pattern_problem(schema: dict[str, Any], dialect: Dialect) -> Problem | None:
+    if not _mentions_patterns(schema):
+        return None
     for at, node in positions(schema, dialect):
         for tokens, pattern in _patterns(node):
             try:
@@ -57,6 +59,20 @@ def _pattern_problem(schema: dict[str, Any], dialect: Dialect) -> Problem | None
             except PatternError as error:
                 return Problem(f"pattern {pattern!r} is not valid: {error}", pointer((*at, *tokens)))
     return None
+
+
+def _mentions_patterns(value: Any) -> bool:
+    """Whether a key anywhere is called like a keyword with patterns; most documents have none."""
+    pending: list[Any] = [value]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, dict):
+            if "pattern" in node or "patternProperties" in node:
+                return True
+            pending.extend(node.values())
+        elif isinstance(node, list):
+            pending.extend(node)
+    return False
 
 
 def _patterns(node: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:

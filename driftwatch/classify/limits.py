@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from driftwatch.classify import exact
 
@@ -10,16 +10,23 @@ DEEPEST: Final = 128
 MOST_NODES: Final = 200_000
 
 
-def exceeded(schema: Any) -> str | None:
-    """Why a document is not even looked at: too large, too deep, or no JSON that every validator can hold."""
+class Size(NamedTuple):
+    """How many values and keys a document has, and why it is not even looked at: too large, too deep, or no JSON."""
+
+    nodes: int
+    exceeded: str | None = None
+
+
+def measured(schema: Any) -> Size:
+    """The size of a document; counting ends where a limit is exceeded."""
     level: list[Any] = [schema]
     depth = nodes = 0
     while level:
         if depth > DEEPEST:
-            return f"budget: nested deeper than {DEEPEST}"
+            return Size(nodes, f"budget: nested deeper than {DEEPEST}")
         nodes += len(level)
         if nodes > MOST_NODES:
-            return f"budget: more than {MOST_NODES} nodes"
+            return Size(nodes, f"budget: more than {MOST_NODES} nodes")
         below: list[Any] = []
         for node in level:
             if isinstance(node, dict):
@@ -28,7 +35,7 @@ def exceeded(schema: Any) -> str | None:
             elif isinstance(node, list):
                 below.extend(node)
             elif not exact.is_json(node):
-                return "not-json: a value that JSON cannot hold"
+                return Size(nodes, "not-json: a value that JSON cannot hold")
         level = below
         depth += 1
-    return None
+    return Size(nodes)

@@ -28,6 +28,8 @@ _SPECIFICATIONS: Final[dict[Dialect, Any]] = {
 }
 _DYNAMIC: Final = frozenset({"$dynamicRef", "$recursiveRef"})
 _BASE: Final = "urn:driftwatch:schema"
+#: a schema inside the document asks for another dialect
+EMBEDDED: Final = "embedded-dialect"
 
 
 class NotNormalError(Exception):
@@ -61,19 +63,20 @@ class Normal:
         return self.body.get("$defs", {}) if isinstance(self.body, dict) else {}
 
 
-def normalise(schema: Schema, dialect: Dialect, *, formats: bool = False) -> Normal:
+def normalise(schema: Schema, dialect: Dialect, *, formats: bool = False, embedded: bool = False) -> Normal:
     """The normal form of ``schema``, which must be valid under its meta-schema.
 
-    Raises NotNormalError for remote and dynamic references and embedded dialects, UnresolvedError for a reference
-    within the document that leads nowhere.
+    Raises NotNormalError for remote and dynamic references and embedded dialects (unless ``embedded`` says that they
+    change nothing), UnresolvedError for a reference within the document that leads nowhere.
     """
-    reader = _Reader(dialect, formats)
+    reader = _Reader(dialect, formats, embedded)
     return Normal(reader.document(schema), dialect)
 
 
 class _Reader:
-    def __init__(self, dialect: Dialect, formats: bool) -> None:
+    def __init__(self, dialect: Dialect, formats: bool, embedded: bool) -> None:
         self.dialect = dialect
+        self.embedded = embedded
         self.formats = formats
         self.specification = _SPECIFICATIONS[dialect]
         self._identity = "id" if dialect == "draft-04" else "$id"
@@ -129,7 +132,9 @@ class _Reader:
             return resolver
         written = node.get("$schema")
         if written is not None and written.rstrip("#") != URIS[self.dialect]:
-            raise NotNormalError("embedded-dialect", pointer(at))
+            if self.embedded and self._identity not in node:
+                return resolver
+            raise NotNormalError(EMBEDDED, pointer(at))
         return resolver.in_subresource(self.specification.create_resource(node))
 
     def _reference(self, reference: str, resolver: Any, at: tuple[str, ...]) -> str:

@@ -8,7 +8,7 @@ from driftwatch.classify.dialect import Dialect, Schema
 from driftwatch.classify.dialects import SchemaError, compile_schema
 from driftwatch.classify.gate import Gate
 from driftwatch.classify.ir import Node
-from driftwatch.classify.normal import Normal, NotNormalError, UnresolvedError, normalise
+from driftwatch.classify.normal import EMBEDDED, Normal, NotNormalError, UnresolvedError, normalise
 from driftwatch.classify.verdict import Policy, Root
 
 
@@ -43,15 +43,33 @@ class Reading:
 
     @cached_property
     def _form(self) -> Normal | NotNormalError | UnresolvedError:
+        return self._normalised(formats=self.policy.formats)
+
+    def _normalised(self, *, formats: bool) -> Normal | NotNormalError | UnresolvedError:
         try:
-            return normalise(self.schema, self.dialect, formats=self.policy.formats)
+            return normalise(self.schema, self.dialect, formats=formats)
+        except UnresolvedError as error:
+            return error
+        except NotNormalError as error:
+            if error.reason != EMBEDDED or not self._one_meaning():
+                return error
+        try:
+            return normalise(self.schema, self.dialect, formats=formats, embedded=True)
         except (NotNormalError, UnresolvedError) as error:
             return error
+
+    def _one_meaning(self) -> bool:
+        """Whether the front end found that embedded dialects change nothing."""
+        try:
+            return self.node is not None
+        except (SchemaError, RecursionError):
+            return False
 
     @cached_property
     def with_formats(self) -> Normal | None:
         """Its normal form with the formats that nobody asserts, where it has a normal form."""
-        return None if self.normal is None else normalise(self.schema, self.dialect, formats=True)
+        found = None if self.normal is None else self._normalised(formats=True)
+        return found if isinstance(found, Normal) else None
 
 
 def equal(left: Reading, right: Reading) -> bool:

@@ -10,9 +10,10 @@ from driftwatch.capture.digest import parts as parts_of
 from driftwatch.capture.model import Part, ToolDefinition
 from driftwatch.classify import clients, paths
 from driftwatch.classify.clients import PythonClient, reading
-from driftwatch.classify.compare import classify
+from driftwatch.classify.compare import classify, of_sides
 from driftwatch.classify.dialect import Schema
 from driftwatch.classify.findings import hints, presence
+from driftwatch.classify.shelf import Shelf
 from driftwatch.classify.verdict import (
     DEFAULT_POLICY,
     SEVERITY,
@@ -61,6 +62,30 @@ class Assessment:
     part: Part | None
 
 
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How the parts of one transition are assessed."""
+
+    era: Era
+    policy: Policy
+    python: PythonClient | None
+    shelf: Shelf
+
+    def root(self, part: Part) -> Root:
+        """Which values of a part are instances."""
+        return "any" if part is Part.OUTPUT and self.era is Era.MODERN else "object"
+
+    def classified(self, schemas: tuple[Any, Any], shas: tuple[str | None, str | None], part: Part) -> Verdict:
+        """The verdict about two schemas with these digests; what was decided is kept for the next question."""
+        root = self.root(part)
+        old, new = (self.shelf.read(schema, sha, root, self.policy) for schema, sha in zip(schemas, shas, strict=True))
+        verdict = of_sides(old, new, _DIRECTIONS[part], self.policy)
+        if verdict.outcome in ("compatible", "breaking"):
+            self.shelf.keep(old, shas[0], root, self.policy)
+            self.shelf.keep(new, shas[1], root, self.policy)
+        return verdict
+
+
 def assess(
     old: ToolDefinition | None,
     new: ToolDefinition | None,
@@ -68,25 +93,30 @@ def assess(
     era: Era,
     policy: Policy = DEFAULT_POLICY,
     python: PythonClient | None = None,
+    shelf: Shelf | None = None,
 ) -> Assessment:
     """What the transition from ``old`` to ``new`` means (None: the tool was not, or is no longer, listed).
 
     Arguments are always objects; results are objects in the legacy era and any JSON value in the modern one. Only the
     parts that changed appear. A definition that client SDKs refuse is ``invalid`` if the old one was usable. Without
-    ``python``, the Python SDK under a limit, it is not asked what it does with the witness.
+    ``python``, the Python SDK under a limit, it is not asked what it does with the witness. ``shelf``: schemas read for
+    earlier questions.
     """
     if old is None or new is None:
-        return worst((_presence(old, new),))
+        return worst((_presence(old, new, era),))
     found = [_validity(old, new)] if (old.invalid is None) != (new.invalid is None) else []
+    how = _How(era, policy, python, Shelf() if shelf is None else shelf)
     if old.invalid is None or new.invalid is None:
         before, after = _parts(old), _parts(new)
         judged = {assessment.part for assessment in found}
         changed = [part for part in Part if old.part_shas.get(part) != new.part_shas.get(part) and part not in judged]
         for part in changed:
-            judging = _part(part, before.get(part), after.get(part), old, new, era, policy)
+            judging = _part(part, before.get(part), after.get(part), old, new, how)
             usable = old.invalid is None and new.invalid is None
             sides = before.get(part), after.get(part)
-            found.append(_with_clients(judging, *sides, _root(part, era), era, python) if usable else judging)
+            if usable:
+                judging = _usable(_with_clients(judging, *sides, how.root(part), era, python), *sides, era)
+            found.append(judging)
     elif old.sha256 != new.sha256:
         found.append(PartAssessment(Part.META, "compatible", reason="was-invalid"))
     return worst(tuple(found))
@@ -103,13 +133,14 @@ def assess_schemas(
 ) -> Assessment:
     """What the difference of two bare schemas means, as the output and the input of a tool.
 
-    ``root``: which results are instances; arguments are always objects. ``era``: how results travel to clients.
+    ``root``: which results are instances; arguments are always objects. ``era``: how results travel to clients. Only
+    values count for the verdict: what clients demand of a whole definition is no more than a warning here.
     """
     found = []
     for direction in directions:
         verdict = classify(old, new, direction=direction, root=root if direction == "output" else "object")
         part = Part.OUTPUT if direction == "output" else Part.INPUT
-        found.append(_with_clients(of_verdict(part, verdict), old, new, root, era, python))
+        found.append(_warned(_with_clients(of_verdict(part, verdict), old, new, root, era, python), old, new, era))
     return worst(tuple(found))
 
 
@@ -119,18 +150,39 @@ def _with_clients(
     """The output with what each client that holds ``old`` does with its witness, and what only some clients notice."""
     if judged.part is not Part.OUTPUT or judged.verdict == "invalid":
         return judged
-    noticed = reading.findings(old, new, root=root, era=era, unchanged=judged.verdict == "compatible")
+    noticed = reading.refused(old, new, root, era) if judged.verdict == "compatible" else ()
     judged = replace(judged, findings=judged.findings + noticed)
-    if judged.verdict != "breaking" or judged.witness is None or old is None:
+    if judged.verdict == "breaking" and judged.witness is not None and old is not None:
+        found = clients.answers(old, clients.of_witness(judged.witness), era=era, python=python)
+        judged = replace(judged, clients={**(judged.clients or {}), "answers": [asdict(answer) for answer in found]})
+    return judged
+
+
+def _usable(judged: PartAssessment, old: Schema | None, new: Schema | None, era: Era) -> PartAssessment:
+    """The output, invalid where an official client can no longer use the tool, whatever values are accepted."""
+    if judged.part is not Part.OUTPUT or judged.verdict == "invalid":
         return judged
-    found = clients.answers(old, clients.of_witness(judged.witness), era=era, python=python)
-    return replace(judged, clients={**(judged.clients or {}), "answers": [asdict(answer) for answer in found]})
+    lost = reading.lost(old, new, era)
+    if not lost:
+        return judged
+    said = tuple(each.finding for each in lost)
+    return replace(judged, verdict="invalid", via=None, reason=_lost(lost), findings=said + judged.findings)
+
+
+def _warned(judged: PartAssessment, old: Schema | None, new: Schema | None, era: Era) -> PartAssessment:
+    """The output with a warning where it would make a definition invalid, if it is a whole one."""
+    lost = reading.lost(old, new, era) if judged.part is Part.OUTPUT else ()
+    return replace(judged, findings=judged.findings + tuple(replace(each.finding, level="warning") for each in lost))
+
+
+def _lost(found: Sequence[reading.Lost]) -> str:
+    return "list-lost" if any(each.scope == "list" for each in found) else "tool-lost"
 
 
 def over_budget(old: ToolDefinition | None, new: ToolDefinition | None, reason: str) -> Assessment:
     """The answer where the classifier was stopped: every changed schema part is undecided, ``reason`` says why."""
     if old is None or new is None:
-        return worst((_presence(old, new),))
+        return worst((_presence(old, new, None),))
     changed = [part for part in _DIRECTIONS if old.part_shas.get(part) != new.part_shas.get(part)]
     return worst(tuple(PartAssessment(part, "undecided", reason=reason) for part in changed or (Part.META,)))
 
@@ -149,7 +201,8 @@ def _parts(definition: ToolDefinition) -> dict[Part, Any]:
     return parts_of(parsed) if isinstance(parsed, dict) else {}
 
 
-def _presence(old: ToolDefinition | None, new: ToolDefinition | None) -> PartAssessment:
+def _presence(old: ToolDefinition | None, new: ToolDefinition | None, era: Era | None) -> PartAssessment:
+    """The answer for a tool that came or went; ``era`` None: its schemas may not be looked at."""
     if old is None and new is not None:
         if new.invalid is not None:
             # Nobody held the tool before, but a refused definition may take the whole list with it.
@@ -159,7 +212,13 @@ def _presence(old: ToolDefinition | None, new: ToolDefinition | None) -> PartAss
                 reason=new.invalid.code,
                 findings=presence.tool_added(new.name) + presence.refused(new.name, new.invalid.message),
             )
-        return PartAssessment(Part.PRESENCE, "compatible", reason="tool-added", findings=presence.tool_added(new.name))
+        lost = () if era is None else reading.lost(None, _parts(new).get(Part.OUTPUT), era)
+        return PartAssessment(
+            Part.PRESENCE,
+            "invalid" if any(each.scope == "list" for each in lost) else "compatible",
+            reason=_lost(lost) if lost else "tool-added",
+            findings=(*presence.tool_added(new.name), *(each.finding for each in lost)),
+        )
     if old is not None and new is None:
         return PartAssessment(
             Part.PRESENCE, "breaking", "declared", "tool-removed", findings=presence.tool_removed(old.name)
@@ -178,21 +237,15 @@ def _validity(old: ToolDefinition, new: ToolDefinition) -> PartAssessment:
     return PartAssessment(part, "invalid", reason=new.invalid.code, findings=said, paths=changed)
 
 
-def _part(
-    part: Part, before: Any, after: Any, old: ToolDefinition, new: ToolDefinition, era: Era, policy: Policy
-) -> PartAssessment:
+def _part(part: Part, before: Any, after: Any, old: ToolDefinition, new: ToolDefinition, how: _How) -> PartAssessment:
     changed = paths.changed(before, after)
     if part not in _DIRECTIONS:
         return PartAssessment(part, "compatible", findings=hints.of_words(part, before, after), paths=changed)
     if old.invalid is not None or new.invalid is not None:
         # Another part says what matters; two halves of a refused definition prove nothing to anybody.
         return PartAssessment(part, "compatible", reason="was-invalid" if old.invalid else "refused", paths=changed)
-    verdict = classify(before, after, direction=_DIRECTIONS[part], root=_root(part, era), policy=policy)
-    return of_verdict(part, verdict, changed)
-
-
-def _root(part: Part, era: Era) -> Root:
-    return "any" if part is Part.OUTPUT and era is Era.MODERN else "object"
+    shas = old.part_shas.get(part), new.part_shas.get(part)
+    return of_verdict(part, how.classified((before, after), shas, part), changed)
 
 
 def of_verdict(part: Part, verdict: Verdict, changed: tuple[Mapping[str, Any], ...] = ()) -> PartAssessment:

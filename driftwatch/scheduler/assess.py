@@ -80,12 +80,11 @@ async def _against_baseline(services: Services, change_id: int) -> transitive.Ag
 
 
 def count(change_id: int, assessment: Assessment, seconds: float) -> None:
-    """Let the metrics know of an assessment; two who contradict each other are also logged."""
+    """Let the metrics know of the assessment of a change; where two contradict each other, the log says where."""
     telemetry.CLASSIFIER_SECONDS.observe(seconds)
     telemetry.VERDICTS.labels(assessment.verdict).inc()
     for part in assessment.parts:
         if (part.reason or "").startswith(DISAGREEMENT):
-            telemetry.DISAGREEMENTS.inc()
             log.error("classifier disagrees with itself", change=change_id, part=str(part.part), reason=part.reason)
 
 

@@ -13,8 +13,10 @@ from typing import Final, Self
 import msgspec
 import structlog
 
+from driftwatch import telemetry
 from driftwatch.capture.model import ToolDefinition
 from driftwatch.classify import DEFAULT_POLICY, Policy, Verdict
+from driftwatch.classify.decide import DISAGREEMENT
 from driftwatch.classify.dialect import Schema
 from driftwatch.classify.tool import Assessment, over_budget, schemas_over_budget
 from driftwatch.classify.verdict import Direction, Root
@@ -73,7 +75,7 @@ class Sandbox:
     async def assess(self, old: ToolDefinition | None, new: ToolDefinition | None, *, era: Era) -> Assessment:
         """See :func:`driftwatch.classify.tool.assess`."""
         try:
-            return frames.decode_assessment(await self._ask(AssessQuestion(old, new, era)))
+            return _counted(frames.decode_assessment(await self._ask(AssessQuestion(old, new, era))))
         except (_BudgetError, msgspec.ValidationError, CaptureError) as error:
             return over_budget(old, new, _reason(error))
 
@@ -83,7 +85,7 @@ class Sandbox:
         """See :func:`driftwatch.classify.tool.assess_schemas`. Raises CaptureError for a schema that is not JSON."""
         question = SchemasQuestion(frames.schema_bytes(old), frames.schema_bytes(new), tuple(directions), root, era)
         try:
-            return frames.decode_assessment(await self._ask(question))
+            return _counted(frames.decode_assessment(await self._ask(question)))
         except (_BudgetError, msgspec.ValidationError, CaptureError) as error:
             return schemas_over_budget(directions, _reason(error))
 
@@ -123,6 +125,14 @@ class Sandbox:
                 self._running.discard(child)
                 await asyncio.shield(child.kill())
         return answer
+
+
+def _counted(answer: Assessment) -> Assessment:
+    """The answer, after the metric knows of parts about which two of us contradict each other, whoever asked."""
+    for part in answer.parts:
+        if (part.reason or "").startswith(DISAGREEMENT):
+            telemetry.DISAGREEMENTS.inc()
+    return answer
 
 
 def _reason(error: Exception) -> str:

@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from driftwatch.capture.canonical import parse
 from driftwatch.classify import Verdict, classify
+from driftwatch.classify.shelf import Shelf
 from driftwatch.classify.tool import Assessment, assess, assess_schemas
 from driftwatch.scheduler.sandbox_client import python_client
 from driftwatch.scheduler.sandbox_frames import (
@@ -38,12 +39,13 @@ def main() -> None:
     # Whatever a library prints must not end up between the frames.
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - open as long as the process
     _warm_up()
+    shelf = Shelf()
     answers.write(frame(READY))
     answers.flush()
     while (body := _read(questions)) is not None:
         # The service kills a late process; the alarm is for the day the service itself is gone.
         signal.setitimer(signal.ITIMER_REAL, wall_seconds * 2)
-        answers.write(frame(encode_answer(_answer(decode_question(body)))))
+        answers.write(frame(encode_answer(_answer(decode_question(body), shelf))))
         answers.flush()
         signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -57,9 +59,9 @@ def _warm_up() -> None:
     gc.freeze()
 
 
-def _answer(question: Question) -> Assessment | Verdict:
+def _answer(question: Question, shelf: Shelf) -> Assessment | Verdict:
     if isinstance(question, AssessQuestion):
-        return assess(question.old, question.new, era=question.era, python=python_client)
+        return assess(question.old, question.new, era=question.era, python=python_client, shelf=shelf)
     old, new = (None if side is None else parse(side) for side in (question.old, question.new))
     if isinstance(question, SchemasQuestion):
         directions, root, era = question.directions, question.root, question.era

@@ -34,6 +34,7 @@ ROWS: Final = (
     ("ignore_rule", "server_id = :server"),
     ("maintenance_window", "server_id = :server"),
     ("policy_change", "server_id = :server"),
+    ("transitive_choice", "server_id = :server"),
     ("alert_thread", f"alert_id IN ({_ALERTS})"),
     ("baseline_verdict", f"change_id IN ({_CHANGES})"),
     ("alert_event", f"alert_id IN ({_ALERTS})"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
 from driftwatch.classify import exact
 from driftwatch.classify.clients import typescript
@@ -21,31 +21,45 @@ _POLICY: Final = replace(DEFAULT_POLICY, formats=True)
 _ANY: Final = Result(absent=True)
 
 
-def findings(old: Any, new: Any, *, root: Root, era: Era, unchanged: bool) -> tuple[Finding, ...]:
-    """What TypeScript clients notice about the change of an output schema.
+class Lost(NamedTuple):
+    """What a client can no longer use: the ``tool``, or any tool of the ``list``."""
 
-    ``unchanged``: by the specification the change breaks nobody; only then it is asked whether these clients refuse
-    more. ``root``: which results there are.
+    scope: Literal["tool", "list"]
+    finding: Finding
+
+
+def lost(old: Any, new: Any, era: Era) -> tuple[Lost, ...]:
+    """Each TypeScript client that can use a tool with the output ``old`` (None: without any), but not with ``new``.
+
+    Both must be what ``listing`` calls schemas; for anything else other clients speak.
+    """
+    if not isinstance(new, dict) or not (old is None or isinstance(old, dict)):
+        return ()
+    before = _asked(old, era) if old is not None else [None, None]
+    return tuple(_losses(before, _asked(new, era)))
+
+
+def _asked(schema: Any, era: Era) -> list[ClientAnswer]:
+    answers = [typescript.ts1(schema, _ANY)] if era is Era.LEGACY else []
+    return [*answers, typescript.ts2(schema, _ANY, era)]
+
+
+def _losses(before: Sequence[ClientAnswer | None], after: Sequence[ClientAnswer]) -> Iterator[Lost]:
+    for was, now in zip(before, after, strict=False):
+        usable = was is None or was.refuses is True
+        if usable and now.refuses == "list-lost":
+            yield Lost("list", readings.lost(listed([now.client]), "any tool of the list", now.message, now.pointer))
+        elif usable and now.refuses == "tool-lost":
+            yield Lost("tool", readings.lost(listed([now.client]), "the tool", now.message, now.pointer))
+
+
+def refused(old: Any, new: Any, root: Root, era: Era) -> tuple[Finding, ...]:
+    """What TypeScript clients that hold ``old`` may refuse although, by the specification, nobody does.
+
+    ``root``: which results there are.
     """
     if not isinstance(old, dict) or not isinstance(new, dict):
         return ()
-    return (*_lost(old, new, era), *(_refused(old, new, root, era) if unchanged else ()))
-
-
-def _asked(schema: Any, era: Era) -> Iterator[ClientAnswer]:
-    if era is Era.LEGACY:
-        yield typescript.ts1(schema, _ANY)
-    yield typescript.ts2(schema, _ANY, era)
-
-
-def _lost(old: Any, new: Any, era: Era) -> Iterator[Finding]:
-    for before, after in zip(_asked(old, era), _asked(new, era), strict=True):
-        if before.refuses is True and after.refuses in ("tool-lost", "list-lost"):
-            what = "the tool" if after.refuses == "tool-lost" else "any tool of the list"
-            yield from readings.lost(listed([after.client]), what, after.message, after.pointer)
-
-
-def _refused(old: Any, new: Any, root: Root, era: Era) -> tuple[Finding, ...]:
     witness: Any = None
     refusing = []
     for client in ("ts1", "ts2") if era is Era.LEGACY else ("ts2",):

@@ -26,11 +26,23 @@ def dialect_of(schema: Any, default: str | None = None) -> Dialect:
 def compile_schema(schema: Any, dialect: str | None = None, *, formats: bool = False) -> Node:
     """The IR node of a schema. ``dialect`` wins over ``$schema``. Raises SchemaError.
 
-    The node's digest is the semantic digest: equal digests are equal meanings, in any dialect and spelling.
+    The node's digest is the semantic digest: equal digests are equal meanings, in any dialect and spelling. A document
+    that holds schemas with another ``$schema`` (one schema wrapped in another) has a node where it means the same
+    whether a validator heeds those or not.
     """
     chosen = DIALECTS[dialect] if dialect else dialect_of(schema)
     try:
-        return Compiler(schema, chosen, formats=formats).compile()
+        return _compiled(schema, chosen, formats)
     except (AttributeError, TypeError, ValueError, ArithmeticError) as error:
         # A keyword holds something its draft does not allow: a list of numbers for names, NaN, 5 000 digits, a bad URI.
         raise SchemaError("invalid-schema", "", str(error)) from error
+
+
+def _compiled(schema: Any, dialect: Dialect, formats: bool) -> Node:
+    compiler = Compiler(schema, dialect, formats=formats)
+    node = compiler.compile()
+    if compiler.embedded is None:
+        return node
+    if Compiler(schema, dialect, formats=formats, switching=named).compile() is not node:
+        raise compiler.embedded
+    return node

@@ -70,14 +70,27 @@ class Spot:
 
 
 class Compiler:
-    """Compiles one document. ``formats`` asserts ``format`` as an opaque property of strings."""
+    """Compiles one document. ``formats`` asserts ``format`` as an opaque property of strings.
 
-    def __init__(self, root: Any, dialect: Dialect, *, formats: bool = False) -> None:
+    ``switching``: what a ``$schema`` inside the document names; its subschema is then read in that dialect. Without it
+    such a ``$schema`` changes nothing, and ``embedded`` is the first one met.
+    """
+
+    def __init__(
+        self,
+        root: Any,
+        dialect: Dialect,
+        *,
+        formats: bool = False,
+        switching: Callable[[str], Dialect | None] | None = None,
+    ) -> None:
         self.dialect = dialect
+        self.switching = switching
+        self.embedded: SchemaError | None = None
         self.document = Document(root, dialect.specification)
         self.formats = formats
-        self.done: dict[tuple[int, Place], Node] = {}
-        self.open: dict[tuple[int, Place], Hole | None] = {}
+        self.done: dict[tuple[int, Place, str], Node] = {}
+        self.open: dict[tuple[int, Place, str], Hole | None] = {}
         self.bodies: dict[Hole, Node] = {}
         self.steps = 0
 
@@ -93,7 +106,17 @@ class Compiler:
         if not isinstance(raw, dict):
             raise SchemaError("invalid-schema", spot.pointer, "a schema is an object or a boolean")
         place = self.document.enter(raw, spot.place)
-        key = (id(raw), place)
+        if "$schema" not in raw:
+            return self._node(raw, spot, place)
+        outer = self.dialect
+        self.dialect = self._declared(raw, spot)
+        try:
+            return self._node(raw, spot, place)
+        finally:
+            self.dialect = outer
+
+    def _node(self, raw: dict[str, Any], spot: Spot, place: Place) -> Node:
+        key = (id(raw), place, self.dialect.name)
         found = self.done.get(key)
         if found is not None:
             return found
@@ -106,7 +129,6 @@ class Compiler:
         self.steps += 1
         if self.steps > MAX_NODES or len(self.open) > MAX_DEPTH:
             raise SchemaError("budget", spot.pointer, "too large or too deep")
-        self._same_dialect(raw, spot)
         self.open[key] = None
         node = self._assertions(raw, spot if place is spot.place else spot.at(place))
         hole = self.open.pop(key)
@@ -116,11 +138,17 @@ class Compiler:
         self.done[key] = node
         return node
 
-    def _same_dialect(self, raw: dict[str, Any], spot: Spot) -> None:
-        """Validators do not agree on what a ``$schema`` inside a document changes."""
-        declared = raw.get("$schema")
-        if isinstance(declared, str) and raw is not self.document.root and not self.dialect.named_by(declared):
-            raise SchemaError("embedded-dialect", f"{spot.pointer}/$schema", declared)
+    def _declared(self, raw: dict[str, Any], spot: Spot) -> Dialect:
+        """The dialect of a subschema with a ``$schema`` of its own; validators do not agree on what that changes."""
+        declared = raw["$schema"]
+        if not isinstance(declared, str) or raw is self.document.root or self.dialect.named_by(declared):
+            return self.dialect
+        found = None if self.switching is None else self.switching(declared)
+        if self.embedded is None:
+            self.embedded = SchemaError("embedded-dialect", f"{spot.pointer}/$schema", declared)
+        if self.switching is not None and found is None:
+            raise self.embedded
+        return found or self.dialect
 
     def _assertions(self, raw: dict[str, Any], spot: Spot) -> Node:
         handlers = self.dialect.handlers

@@ -138,13 +138,14 @@ def _into(place: Place, base: str) -> Place:
 
 def _embeds(root: Any) -> bool:
     """Whether anything below the root could change what a reference means."""
-    todo: list[Any] = [root] if isinstance(root, dict | list) else []
+    todo: list[Any] = [root]
     while todo:
         here = todo.pop()
-        if isinstance(here, dict):
-            for keyword in _EMBEDDED.intersection(here):
+        if isinstance(here, list):
+            todo.extend(here)
+        elif isinstance(here, dict):
+            todo.extend(here.values())
+            for keyword in () if _EMBEDDED.isdisjoint(here) else _EMBEDDED.intersection(here):
                 if isinstance(here[keyword], str | bool) and (here is not root or keyword not in ("$id", "id")):
                     return True
-            here = here.values()
-        todo.extend(each for each in here if isinstance(each, dict | list))
     return False

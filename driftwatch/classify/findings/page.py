@@ -1,15 +1,15 @@
-"""The rules as documentation: docs/rules.md is what ``markdown`` returns, and a test keeps it so."""
+"""The rules as documentation: docs/rules/ is what ``folder`` returns, and a test keeps it so."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from driftwatch.classify.findings import RULES
 from driftwatch.classify.findings.rule import Rule
 
-_HEAD = """# Rules
+INDEX: Final = "README.md"
+_INTRODUCTION: Final = """# Rules
 
 A verdict is proved, never guessed from rules. Rules name what changed, in words people can act on. Every finding has
 a rule, a JSON Pointer into the schema, a level and an effect.
@@ -19,24 +19,36 @@ cases, or needs a look), `info` (news), `annotation` (words only). A rule's leve
 a proof on the place itself shows that nothing breaks, the finding is `info`; where only undeclared keys or numbers
 beyond ±(2^53 − 1) break, `warning`.
 
-This page is written by `driftwatch rules --format markdown`; the examples are the rules' tests.
+This folder is written by `driftwatch rules --write docs/rules`; the examples are the rules' tests.
 """
+_SUBJECTS: Final = {"schema": "schema", "tool": "tool as it is listed", "server": "fact"}
 
 
-def markdown() -> str:
-    """The page docs/rules.md."""
-    lines = [_HEAD, "| rule | level | direction | effect | says |", "|---|---|---|---|---|"]
-    lines += [
-        f"| [{rule.id}](#{rule.id}) | {rule.level} | {rule.direction} | {rule.effect} | {_cell(rule.words)} |"
-        for rule in RULES.values()
-    ]
-    return "\n".join([*lines, "", *(line for rule in RULES.values() for line in _section(rule))])
+def folder() -> dict[str, str]:
+    """Every file of docs/rules/ by its name: the index, and a page for each rule."""
+    return {INDEX: _index(), **{file_name(rule): markdown(rule) for rule in RULES.values()}}
 
 
-def _section(rule: Rule) -> Iterator[str]:
-    yield from (f"## {rule.id}", "", rule.why, "", f"> {rule.words}", "")
-    yield from ("before:", "", "```json", _json(rule.example.before), "```", "")
-    yield from ("after:", "", "```json", _json(rule.example.after), "```", "")
+def file_name(rule: Rule) -> str:
+    """The page of a rule in docs/rules/."""
+    return f"{rule.id}.md"
+
+
+def markdown(rule: Rule) -> str:
+    """The page of one rule."""
+    subject = _SUBJECTS[rule.subject]
+    return "\n".join(
+        [
+            *(f"# {rule.id}", "", f"> {rule.words}", "", rule.why, ""),
+            *(
+                "| level | direction | effect |",
+                "|---|---|---|",
+                f"| {rule.level} | {rule.direction} | {rule.effect} |",
+            ),
+            *("", "## Example", "", f"The {subject} before:", "", *_json(rule.example.before), ""),
+            *("and after:", "", *_json(rule.example.after), "", f"[All rules]({INDEX})", ""),
+        ]
+    )
 
 
 def text() -> str:
@@ -50,6 +62,16 @@ def as_json() -> str:
     return json.dumps([_plain(rule) for rule in RULES.values()], indent=2, ensure_ascii=False)
 
 
+def _index() -> str:
+    rows = [
+        f"| [{rule.id}]({file_name(rule)}) | {rule.level} | {rule.direction} | {rule.effect} | {_cell(rule.words)} |"
+        for rule in RULES.values()
+    ]
+    return "\n".join(
+        [_INTRODUCTION, "| rule | level | direction | effect | says |", "|---|---|---|---|---|", *rows, ""]
+    )
+
+
 def _plain(rule: Rule) -> dict[str, Any]:
     return {
         **{key: getattr(rule, key) for key in ("id", "level", "direction", "effect", "subject", "why", "words")},
@@ -57,8 +79,10 @@ def _plain(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=True)
+def _json(value: Any) -> list[str]:
+    if value is None:
+        return ["(not there)"]
+    return ["```json", json.dumps(value, indent=2, ensure_ascii=True), "```"]
 
 
 def _cell(words: str) -> str:

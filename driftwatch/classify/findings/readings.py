@@ -28,11 +28,11 @@ REFUSED: Final = Rule(
 )
 LOST: Final = Rule(
     id="output-typescript-lost",
-    level="warning",
+    level="breaking",
     direction="output",
     effect="none",
-    why="A schema that Ajv does not compile is valid for everybody else, but TypeScript SDK 2.x then fails every call "
-    "of the tool, and SDK 1.x loses the whole tool list.",
+    why="A schema that Ajv does not compile may be valid for everybody else, but TypeScript SDK 2.x then fails every "
+    "call of the tool, and SDK 1.x loses the whole tool list: the definition is invalid, whatever it accepts.",
     words='TypeScript SDK 2.x can no longer use the tool: "nullable" cannot be used without "type"',
     example=Example(_tool({"anyOf": [_WHEN]}), _tool({"anyOf": [_WHEN], "nullable": True})),
     subject="tool",
@@ -46,6 +46,6 @@ def refused(clients: str, witness: Any) -> tuple[Finding, ...]:
     return (Finding(REFUSED.id, "", REFUSED.level, REFUSED.effect, message, witness, True),)
 
 
-def lost(clients: str, what: str, why: str, pointer: str) -> tuple[Finding, ...]:
+def lost(clients: str, what: str, why: str, pointer: str) -> Finding:
     """``clients`` can no longer use ``what`` ("the tool" or "any tool of the list")."""
-    return (Finding(LOST.id, pointer, LOST.level, LOST.effect, f"{clients} can no longer use {what}: {why}"),)
+    return Finding(LOST.id, pointer, LOST.level, LOST.effect, f"{clients} can no longer use {what}: {why}")

@@ -12,6 +12,7 @@ from driftwatch.classify.keywords import escape
 
 _ALL_TYPES: Final = frozenset({"string", "number", "boolean", "null", "array", "object", "integer"})
 _FOLLOWED: Final = 16
+_MOVING: Final = frozenset({"$ref", "$id", "id", "$anchor", "$dynamicRef", "$recursiveRef"})
 
 
 @dataclass(slots=True)
@@ -20,7 +21,14 @@ class Document:
 
     schema: Schema
     dialect: Dialect
-    _anchors: dict[str, tuple[Any, str]] | None = field(default=None, repr=False)
+    _refers: bool | None = field(default=None, repr=False)
+
+    @property
+    def refers(self) -> bool:
+        """Whether there is any reference, or anything that moves what one means."""
+        if self._refers is None:
+            self._refers = any(True for _ in references(self.schema))
+        return self._refers
 
     def find(self, reference: str) -> tuple[Any, str] | None:
         """What a local reference names and the pointer to it; None for any other reference."""
@@ -232,9 +240,8 @@ def references(schema: Any) -> Iterator[str]:
     while pending:
         node = pending.pop()
         if isinstance(node, dict):
-            for word in ("$ref", "$id", "id", "$anchor", "$dynamicRef", "$recursiveRef"):
-                if isinstance(node.get(word), str):
-                    yield node[word]
+            if not _MOVING.isdisjoint(node):
+                yield from (node[word] for word in _MOVING if isinstance(node.get(word), str))
             pending.extend(node.values())
         elif isinstance(node, list):
             pending.extend(node)

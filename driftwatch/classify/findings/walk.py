@@ -143,7 +143,8 @@ def _below(spot: Spot) -> Iterator[Spot | None]:
 
 def _pair(spot: Spot, tokens: tuple[str, ...], old: Any, new: Any, path: str) -> Spot | None:
     """The position below, or None where nothing can have changed."""
-    if exact.same(old, new) and not any(True for _ in references(old)):
+    moves = spot.old.document.refers or spot.new.document.refers
+    if exact.same(old, new) and not (moves and any(True for _ in references(old))):
         return None
     return Spot(child(spot.old, tokens, old), child(spot.new, tokens, new), path, spot.direction)
 

@@ -6,16 +6,20 @@ from functools import lru_cache
 
 import jsonschema_rs
 
+from driftwatch.classify.pattern.respell import respelled
+
 _BACKTRACKS = 100_000
 
 
 @lru_cache(maxsize=512)
 def _validator(pattern: str) -> jsonschema_rs.Validator | None:
-    for engine in (jsonschema_rs.RegexOptions(), jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS)):
-        try:
-            return jsonschema_rs.Draft202012Validator({"pattern": pattern}, offline=True, pattern_options=engine)
-        except ValueError:
-            continue
+    engines = (jsonschema_rs.RegexOptions(), jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS))
+    for spelling in (pattern, respelled(pattern)):
+        for engine in engines:
+            try:
+                return jsonschema_rs.Draft202012Validator({"pattern": spelling}, offline=True, pattern_options=engine)
+            except ValueError:
+                continue
     return None
 
 

@@ -102,12 +102,18 @@ class _Parser:
             pass
         elif self.take("?<"):
             self.groups += 1
-            self.names.add(self.group_name())
+            self.named(self.group_name())
         elif self.peek("?"):
             raise PatternError(f"unknown group at {self.at}")
         else:
             self.groups += 1
         self.rest_of_group()
+
+    def named(self, name: str) -> None:
+        """A name may come again in another alternative only (ECMA-262 2025)."""
+        if name in self.names and "|" not in self.text:
+            raise PatternError(f"the group name `{name}` is used twice")
+        self.names.add(name)
 
     def group_name(self) -> str:
         end = self.text.find(">", self.at)

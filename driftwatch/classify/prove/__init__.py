@@ -96,10 +96,10 @@ def prove(
 def _plainest(found: Found, inner: Node, outer: Node, search: Search, mask: int) -> Found:
     """A witness of declared keys and safe numbers if there is one, else one of safe numbers, else the one found."""
     try:
-        for plain in (Plain(declared=True).of([inner]), Plain(declared=False).of([inner])):
-            if holds(plain, found.value):
+        for plain in (Plain(declared=True), Plain(declared=False)):
+            if plain.admits([inner], found.value):
                 return found
-            better = search.find((inner, plain), (outer,), mask)
+            better = search.find((inner, plain.of([inner])), (outer,), mask)
             if isinstance(better, Found):
                 return better
     except (BudgetExceeded, RecursionError):

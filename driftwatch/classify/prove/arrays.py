@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_ITEMS: Final = 5_000
 MAX_COMPARED: Final = 200
-MAX_COUNTS: Final = 4
+MAX_COUNTS: Final = 6
 
 
 class Plan(NamedTuple):

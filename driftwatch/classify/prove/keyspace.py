@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from driftwatch.classify.budget import Budget
-from driftwatch.classify.ir import Node, Props
+from driftwatch.classify.ir import Enum, Node, Props
 from driftwatch.classify.prove.structure import literal, strings_of
 from driftwatch.classify.regex.meaning import language
 from driftwatch.classify.regex.syntax import RegexError
@@ -15,14 +15,16 @@ from driftwatch.classify.regex.terms import EVERYTHING, NONE, Term, intersection
 from driftwatch.classify.regex.words import matches, shortest
 
 MAX_ATOMS: Final = 64
+MAX_LISTED: Final = 64
 _SPARE: Final = ("x", "y", "z")
 
 
 class KeySpace:
     """All strings, divided by patterns and by the key languages of facts and denials.
 
-    ``admitted``: nodes every key must be in; ``contested``: nodes some key must be outside. Raises RegexError when a
-    pattern is outside the fragment or there are too many.
+    ``admitted``: nodes every key must be in; ``contested``: nodes some key must be outside. ``listed``: the only keys
+    there can be, where that is a short list. Raises RegexError when a pattern is outside the fragment or there are too
+    many.
     """
 
     def __init__(
@@ -31,7 +33,9 @@ class KeySpace:
         self.budget = budget
         self._patterns = {source: language(source) for source in dict.fromkeys(sources)}
         self._nodes = {node: strings_of(node) for node in contested}
-        self._admitted = intersection([strings_of(node) for node in admitted])
+        lists = [node for node in admitted if isinstance(node, Enum) and len(node.values) <= MAX_LISTED]
+        self.listed = _common(lists) if lists else None
+        self._admitted = intersection([strings_of(node) for node in admitted if node not in lists])
         dividing = dict.fromkeys([*self._patterns.values(), *self._nodes.values()])
         self._dividing = [term for term in dividing if term is not EVERYTHING and term is not NONE]
         self._atoms: list[Term] | None = None
@@ -39,7 +43,8 @@ class KeySpace:
 
     def allowed(self, key: str) -> bool:
         """May an object have this key at all."""
-        return self._admitted is EVERYTHING or matches(self._admitted, key)
+        listed = self.listed is None or key in self.listed
+        return listed and (self._admitted is EVERYTHING or matches(self._admitted, key))
 
     def found(self, source: str, key: str) -> bool:
         """Is the pattern found in the key."""
@@ -70,6 +75,8 @@ class KeySpace:
         return self._spares[at]
 
     def _divided(self) -> list[Term]:
+        if self.listed is not None:
+            return []  # each key there can be has a name
         atoms = [self._admitted]
         for term in self._dividing:
             halves = [intersection([atom, half]) for atom in atoms for half in (term, negation(term))]
@@ -77,6 +84,12 @@ class KeySpace:
             if len(atoms) > MAX_ATOMS:
                 raise RegexError("many-patterns", "")
         return atoms
+
+
+def _common(lists: Sequence[Enum]) -> frozenset[str]:
+    """The strings in every list."""
+    names = (frozenset(value for value in each.values if isinstance(value, str)) for each in lists)
+    return frozenset.intersection(*names)
 
 
 def _names() -> Iterable[str]:

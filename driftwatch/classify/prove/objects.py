@@ -89,9 +89,9 @@ class _Leaf:
             [denial.key for denial in self.denials if isinstance(denial, Keys)],
             search.budget,
         )
-        names = set(self.required)
+        names = self.required.union(self.space.listed or ())
         for props in everywhere:
-            names.update(props.names)
+            names = names.union(props.names)
         for denial in self.denials:
             if isinstance(denial, Required):
                 names |= denial.names

@@ -1,6 +1,6 @@
 """ECMA-262 patterns, flag ``u``, to syntax trees.
 
-Outside the fragment: back-references, word boundaries, look-behind, and Unicode properties other than categories.
+Outside the fragment: back-references, word boundaries and look-behind.
 """
 
 from __future__ import annotations

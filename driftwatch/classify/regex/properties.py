@@ -1,10 +1,18 @@
-"""Unicode general categories, as the Unicode version of this Python knows them (pattern escape ``p{…}``)."""
+"""What the pattern escape ``p{…}`` stands for: general categories, scripts, and binary properties of characters.
+
+Categories are those of this Python's Unicode version; the others those of jsonschema-rs's, which Python has no table
+of.
+"""
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from typing import Final
+
+import jsonschema_rs
 
 from driftwatch.classify.regex.charset import EVERY, LAST, Charset, charset, complement
 
@@ -55,10 +63,27 @@ _LONG: Final = {
     "Unassigned": "Cn",
 }
 _SHORT: Final = frozenset(_LONG.values())
+_SCRIPT: Final = re.compile(r"(?:Script|sc|Script_Extensions|scx)=(?!Unknown|Zzzz)[A-Z][a-z]+(?:_[A-Z][a-z]+)*")
+#: what ECMA-262 (2024, table 68) knows of one character, with the short names, and no unassigned one has
+_NAMES: Final = """
+    ASCII_Hex_Digit AHex Alphabetic Alpha Bidi_Control Bidi_C Bidi_Mirrored Bidi_M Case_Ignorable CI Cased
+    Changes_When_Casefolded CWCF Changes_When_Casemapped CWCM Changes_When_Lowercased CWL
+    Changes_When_NFKC_Casefolded CWKCF Changes_When_Titlecased CWT Changes_When_Uppercased CWU Dash
+    Default_Ignorable_Code_Point DI Deprecated Dep Diacritic Dia Emoji Emoji_Component EComp Emoji_Modifier EMod
+    Emoji_Modifier_Base EBase Emoji_Presentation EPres Extended_Pictographic ExtPict Extender Ext Grapheme_Base
+    Gr_Base Grapheme_Extend Gr_Ext Hex_Digit Hex IDS_Binary_Operator IDSB IDS_Trinary_Operator IDST ID_Continue IDC
+    ID_Start IDS Ideographic Ideo Join_Control Join_C Logical_Order_Exception LOE Lowercase Lower Math
+    Pattern_Syntax Pat_Syn Pattern_White_Space Pat_WS Quotation_Mark QMark Radical Regional_Indicator RI
+    Sentence_Terminal STerm Soft_Dotted SD Terminal_Punctuation Term Unified_Ideograph UIdeo Uppercase Upper
+    Variation_Selector VS White_Space space XID_Continue XIDC XID_Start XIDS
+"""
+_BINARY: Final = frozenset(_NAMES.split())
+_BLOCK: Final = 0x1000
+_SURROGATES: Final = range(0xD800, 0xE000)
 
 
 def property_members(name: str) -> Charset | None:
-    """The characters with a property; None for properties other than general categories, ``Any`` and ``ASCII``."""
+    """The characters with a property; None for a property that ECMA-262 or we do not know."""
     for prefix in ("General_Category=", "gc="):
         name = name.removeprefix(prefix)
     if name == "Any":
@@ -68,7 +93,44 @@ def property_members(name: str) -> Charset | None:
     if name == "Assigned":
         return complement(_members("Cn"))
     short = _LONG.get(name, name)
-    return _members(short) if short in _SHORT else None
+    if short in _SHORT:
+        return _members(short)
+    return _asked(name) if name in _BINARY or _SCRIPT.fullmatch(name) else None
+
+
+@cache
+def _asked(name: str) -> Charset | None:
+    """The characters with a property of jsonschema-rs's table, found by asking about ever smaller blocks of them."""
+    try:
+        some, every = (
+            jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions())
+            for pattern in (f"\\p{{{name}}}", f"^\\p{{{name}}}*$")
+        )
+    except ValueError:
+        return None
+    return charset(_runs(some, every))
+
+
+def _runs(some: jsonschema_rs.Validator, every: jsonschema_rs.Validator) -> Iterator[tuple[int, int]]:
+    pending = [
+        (base + at, text[at : at + _BLOCK]) for base, text in _characters() for at in range(0, len(text), _BLOCK)
+    ]
+    while pending:
+        low, text = pending.pop()
+        if not some.is_valid(text):
+            continue
+        if every.is_valid(text):
+            yield low, low + len(text) - 1
+        else:
+            middle = len(text) // 2
+            pending += [(low, text[:middle]), (low + middle, text[middle:])]
+
+
+@cache
+def _characters() -> list[tuple[int, str]]:
+    """Every character that may be assigned, in runs with the code point each begins at."""
+    runs = ((0, _SURROGATES.start - 1), (_SURROGATES.stop, _ASSIGNED[0][1]), *_ASSIGNED[1:])
+    return [(first, "".join(map(chr, range(first, last + 1)))) for first, last in runs]
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import Annotated, Any, cast
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, Field
 
+from driftwatch.alerts import actions, transitive_store
 from driftwatch.alerts import read as alerts_read
 from driftwatch.alerts.views import BaselineView
 from driftwatch.capture.model import ToolDefinition
@@ -15,17 +16,20 @@ from driftwatch.errors import CaptureError
 from driftwatch.history import read
 from driftwatch.history.views import ToolView, VersionView
 from driftwatch.servers import store as servers_store
+from driftwatch.web.api.acting import by
 from driftwatch.web.api.convert import assessed_out
 from driftwatch.web.api.models import (
     EraName,
     IntervalOut,
     PartOut,
+    ToolChoices,
     ToolOut,
+    ToolPatch,
     Verdict,
     VersionDetail,
     VersionOut,
 )
-from driftwatch.web.auth.dependencies import Reader, Transaction, services_of
+from driftwatch.web.auth.dependencies import Reader, Transaction, Writer, services_of
 from driftwatch.wire.facts import Era
 
 router = APIRouter(tags=["tools"])
@@ -52,7 +56,17 @@ async def list_tools(server_id: RowId, who: Reader, session: Transaction) -> lis
     await servers_store.get_server(session, server_id)
     tools = await read.server_tools(session, server_id)
     baselines = await alerts_read.baselines(session, [tool.id for tool in tools])
-    return [_tool(tool, baselines.get(tool.id)) for tool in tools]
+    choices = await transitive_store.choices(session, server_id)
+    return [_tool(tool, baselines.get(tool.id), choices.get(tool.name)) for tool in tools]
+
+
+@router.patch("/tools/{tool_id}", summary="Change what is set for a tool")
+async def change_tool(
+    tool_id: RowId, request: Request, who: Writer, session: Transaction, body: ToolPatch
+) -> ToolChoices:
+    """Transitive mode for one tool, whatever its server does; from the next change on."""
+    await actions.choose_transitive(session, by(request, who), tool_id, body.transitive)
+    return ToolChoices(tool_id=tool_id, transitive=body.transitive)
 
 
 @router.get("/tools/{tool_id}/versions", summary="Versions of a tool")
@@ -118,7 +132,7 @@ def _as_doubles(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-def _tool(tool: ToolView, baseline: BaselineView | None) -> ToolOut:
+def _tool(tool: ToolView, baseline: BaselineView | None, transitive: bool | None) -> ToolOut:
     return ToolOut(
         id=tool.id,
         profile_id=tool.profile_id,
@@ -131,6 +145,7 @@ def _tool(tool: ToolView, baseline: BaselineView | None) -> ToolOut:
         last_changed_at=tool.last_change_at,
         verdict=cast("Verdict | None", tool.last_verdict),
         invalid=dict(tool.invalid) if tool.invalid else None,
+        transitive=transitive,
     )
 
 

@@ -63,6 +63,7 @@ def router(services: Services) -> APIRouter:
             parts=story.parts(change, old, new),
             whole=story.whole(change, old, new),
             proof=proof,
+            named=story.rules(change),
             todo=do,
             url=url,
             markdown=exports.change(change, story.headline(change), proof, do, url),

@@ -55,6 +55,7 @@ class ServerLine:
     state: str
     created_at: datetime
     header_names: tuple[str, ...] = ()
+    transitive: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def find_rules(q: str) -> list[RuleHit]:
     """Rules whose id has the words, in the order of the registry."""
     wanted = q.lower().strip()
     return [
-        RuleHit(rule.id, words.level(rule.level), rule.words, f"/rules#{rule.id}", f"/changelog?rule={rule.id}")
+        RuleHit(rule.id, words.level(rule.level), rule.words, f"/rules/{rule.id}", f"/changelog?rule={rule.id}")
         for rule in RULES.values()
         if wanted and wanted.replace(" ", "-") in rule.id
     ]

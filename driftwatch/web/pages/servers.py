@@ -118,6 +118,7 @@ def router(services: Services) -> APIRouter:
         owner: Text = "",
         tags: Text = "",
         mode: Text = "follow",
+        transitive: Annotated[bool, Form()] = False,
     ) -> Response:
         patch = ServerPatch(
             name=name.strip(),
@@ -125,6 +126,7 @@ def router(services: Services) -> APIRouter:
             tags=forms.tags(tags),
             interval_seconds=interval,
             mode=cast("Literal['follow', 'pinned']", mode),
+            transitive=transitive,
         )
         await server_changes.patch(services, server_id, patch, actor=visitor.caller.actor)
         return _back(server_id, "saved")

@@ -140,6 +140,7 @@ def _server(row: Server, headers: Sequence[str]) -> ServerLine:
         tags=tuple(row.tags),
         interval_seconds=row.interval_seconds,
         mode=row.mode,
+        transitive=row.transitive,
         state=row.state,
         created_at=when(row.created_at),
         header_names=tuple(headers),

@@ -13,6 +13,9 @@ from driftwatch.web.pages import contract_diff, refusals, witness, words
 from driftwatch.web.pages.contract_diff import Comparison
 from driftwatch.web.pages.definitions import PARTS, Definition
 
+#: rules named beside the answer; every finding stands at its field
+_MOST_RULES: Final = 3
+
 
 @dataclass(frozen=True, slots=True)
 class PartStory:
@@ -38,6 +41,14 @@ class Proof:
 def headline(change: ChangeView) -> str:
     """The change in one sentence; names stand in backticks."""
     return alert_words.sentences(change)[0]
+
+
+def rules(change: ChangeView) -> list[tuple[str, str]]:
+    """The rules that name why, each with its JSON Pointer: those of the worst level in the part that decides."""
+    deciding = next((part for part in change.parts if part.part == change.part), None)
+    found = [] if deciding is None else [f for f in deciding.findings if f.level in ("breaking", "warning")]
+    worst = [f for f in found if f.level == "breaking"] or found
+    return list(dict.fromkeys((finding.rule, finding.pointer) for finding in worst))[:_MOST_RULES]
 
 
 def others(change: ChangeView) -> int:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from fastapi import APIRouter, Query, Request
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import HTMLResponse, Response
 
+from driftwatch.alerts import actions, transitive_store
 from driftwatch.alerts import read as alerts_read
+from driftwatch.alerts.actions import By
 from driftwatch.history import read as history_read
 from driftwatch.history import tool_read
 from driftwatch.history.views import ChangeView
-from driftwatch.web.auth.dependencies import PageVisitor
+from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
 from driftwatch.web.pages import comparing, lineage, raw, store, story
 from driftwatch.web.pages.definitions import Definition
-from driftwatch.web.pages.forms import Id
+from driftwatch.web.pages.forms import Id, see_other
 from driftwatch.web.pages.render import render
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ VIEWS: Final = ("meaning", "side", "raw")
 
 
 def router(services: Services) -> APIRouter:
-    """The route of one tool."""
+    """The routes of one tool."""
     pages = APIRouter()
 
     @pages.get("/tools/{tool_id:int}")
@@ -48,6 +50,7 @@ def router(services: Services) -> APIRouter:
             after = Definition.of(await history_read.definition(session, chosen.new.id))
             changes = await history_read.load_changes(session, tool_id=tool_id, limit=RECENT)
             newest = changes[0] if changes else None
+            choices = await transitive_store.choices(session, head.server_id)
             alert = await alerts_read.alert_for_changeset(session, newest.changeset_id) if newest else None
         told = _change_between(changes, chosen)
         parts = await comparing.parts(services, head, before, after, told, same=chosen.same)
@@ -75,7 +78,17 @@ def router(services: Services) -> APIRouter:
             alert=alert if alert and alert.needs_someone else None,
             since=lineage.since(versions),
             current=lineage.current(versions),
+            transitive=choices.get(head.name),
         )
+
+    @pages.post("/tools/{tool_id:int}/edit")
+    async def edit(
+        request: Request, visitor: FormVisitor, tool_id: Id, transitive: Annotated[Literal["", "1", "0"], Form()] = ""
+    ) -> Response:
+        by = By(visitor.caller.actor, request.state.request_id)
+        async with services.db.transaction() as session:
+            await actions.choose_transitive(session, by, tool_id, {"1": True, "0": False}.get(transitive))
+        return see_other(f"/tools/{tool_id}?done=saved")
 
     return pages
 

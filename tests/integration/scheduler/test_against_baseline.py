@@ -8,7 +8,8 @@ import pytest
 from builders.world import World
 from sqlalchemy import text
 
-from driftwatch.alerts import transitive
+from driftwatch.alerts import actions, transitive
+from driftwatch.alerts.actions import By
 from driftwatch.alerts.transitive import Against
 from driftwatch.app import Services
 from driftwatch.capture.snapshot import define
@@ -83,14 +84,22 @@ def test_the_worse_verdict_counts() -> None:
     assert transitive.worse(Against(2, "invalid", None), undecided) == Against(2, "invalid", None)
 
 
-@pytest.mark.parametrize(("transitive_mode", "verdicts"), [(True, [("breaking", 1)]), (False, [])])
+@pytest.mark.parametrize(
+    ("of_the_server", "of_the_tool", "verdicts"),
+    [
+        (True, None, [("breaking", 1)]),
+        (False, None, []),
+        (False, True, [("breaking", 1)]),
+        (True, False, []),
+    ],
+)
 async def test_transitive_mode_asks_every_version_since_the_baseline(
-    services: Services, transitive_mode: bool, verdicts: list[tuple[str, int]]
+    services: Services, of_the_server: bool, of_the_tool: bool | None, verdicts: list[tuple[str, int]]
 ) -> None:
     """v2 is accepted, v1 was served for a while, then v3, now v4: clients that started in between hold v1."""
     world = Definitions(services)
     server = await world.server()
-    await world.sql("UPDATE server SET transitive = :on", on=transitive_mode)
+    await world.sql("UPDATE server SET transitive = :on", on=of_the_server)
     for old, new in ((2, 1), (1, 3)):
         await world.change(server, old=old, new=new, verdict="compatible", part="output")
     await world.sql(
@@ -108,6 +117,10 @@ async def test_transitive_mode_asks_every_version_since_the_baseline(
             hours=hours,
             version=version,
         )
+    if of_the_tool is not None:
+        async with services.db.transaction() as session:
+            tool = (await session.execute(text("SELECT id FROM tool"))).scalar_one()
+            await actions.choose_transitive(session, By("mei"), tool, of_the_tool)
     await assess._assess(services, change)
     query = (
         "SELECT b.verdict, v.number FROM baseline_verdict b JOIN tool_version v ON v.id = b.from_version_id"

@@ -208,6 +208,29 @@ async def test_a_server_is_edited_paused_resumed_and_deleted(
     assert actions == ["register", "edit", "pause", "resume", "check-now", "delete"]
 
 
+async def test_transitive_mode_of_one_tool(writer: httpx2.AsyncClient, watched: dict[str, Any], query: Query) -> None:
+    async def modes() -> dict[tuple[str, str], bool | None]:
+        tools = (await writer.get(f"/servers/{watched['id']}/tools")).json()
+        return {(tool["name"], tool["era"]): tool["transitive"] for tool in tools}
+
+    assert set((await modes()).values()) == {None}
+    (tool,) = await query("SELECT min(id) AS id FROM tool WHERE name = 'get_order'")
+    path = f"/tools/{tool['id']}"
+    for chosen in (True, False):
+        assert (await writer.patch(path, json={"transitive": chosen})).json()["transitive"] is chosen
+        found = await modes()
+        # for the name, whatever kind of client looks
+        assert {key for key, mode in found.items() if mode is chosen} == {
+            ("get_order", e) for e in ("modern", "legacy")
+        }
+    await writer.patch(path, json={"transitive": None})
+    assert set((await modes()).values()) == {None}
+    problem(await writer.patch("/tools/999", json={"transitive": True}), 404, "not-found")
+    problem(await writer.patch(path, json={}), 422, "invalid-request")
+    audit = await query("SELECT after FROM audit_log WHERE action = 'tool.edit' ORDER BY id")
+    assert [json.loads(row["after"])["transitive"] for row in audit] == [True, False, None]
+
+
 async def test_tools_and_versions_are_read(writer: httpx2.AsyncClient, watched: dict[str, Any]) -> None:
     tools = (await writer.get(f"/servers/{watched['id']}/tools")).json()
     assert len(tools) == 12

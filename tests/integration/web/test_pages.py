@@ -281,8 +281,9 @@ async def test_pause_resume_edit_check_and_delete(visitor: Any) -> None:
     assert "not polled until you resume" in await visitor.get(f"/servers/{server}")
     assert "Resumed." in await visitor.post(f"/servers/{server}/resume", {})
     assert "being looked at now" in await visitor.post(f"/servers/{server}/check", {})
-    edit = {"name": "sky", "interval": "60", "owner": "met", "tags": "prod, eu", "mode": "pinned"}
+    edit = {"name": "sky", "interval": "60", "owner": "met", "tags": "prod, eu", "mode": "pinned", "transitive": "true"}
     html = await visitor.post(f"/servers/{server}/edit", edit)
+    assert '<option value="true" selected>every version since the baseline</option>' in html
     assert "Saved." in html
     assert "owner <b>met</b>" in html
     assert "tags prod, eu" in html
@@ -290,6 +291,18 @@ async def test_pause_resume_edit_check_and_delete(visitor: Any) -> None:
     assert "does not match" in await visitor.post(f"/servers/{server}/delete", {"confirm": "weather"}, status=422)
     assert "no longer watched" in await visitor.post(f"/servers/{server}/delete", {"confirm": "sky"})
     await visitor.get(f"/servers/{server}", 404)
+
+
+async def test_a_tool_chooses_what_it_is_compared_with(visitor: Any) -> None:
+    path = f"/tools/{visitor.world.tools['orders', 'get_order']}"
+    assert "as the server is set" in await visitor.get(path)
+    for value, words in (("1", "every version since"), ("0", "the version before")):
+        html = await visitor.post(f"{path}/edit", {"transitive": value})
+        assert "Saved." in html
+        assert f'<option value="{value}" selected>{words}' in html
+    assert " selected>the version before" not in await visitor.post(f"{path}/edit", {"transitive": ""})
+    await visitor.post(f"{path}/edit", {"transitive": "2"}, status=422)
+    await visitor.post("/tools/999999/edit", {"transitive": "1"}, status=404)
 
 
 async def test_registration_looks_first_and_stores_nothing_before_the_second_step(visitor: Any, shop: Shop) -> None:
@@ -359,9 +372,18 @@ async def test_search_finds_fields_and_rules_and_keeps_hostile_words_text(visito
     assert "<code>carrier</code> in the output" in fields
     assert ">orders</a>" in html[html.index("<tbody>") : html.index('id="h-fields"')]
     rules = await visitor.get("/?q=null-added")
-    assert 'href="/rules#output-null-added"' in rules
+    assert 'href="/rules/output-null-added"' in rules
     assert "<script>" not in await visitor.get("/?q=%3Cscript%3E&tag=%3Cscript%3E&owner=%3Cscript%3E")
     assert "output-null-added" in await visitor.get("/rules")
+
+
+async def test_a_finding_leads_to_its_rule(visitor: Any) -> None:
+    change = visitor.world.changes["orders", "get_order"]
+    page = await visitor.get(f"/changes/{change}")
+    assert 'Rule <a class="rule-id" href="/rules/output-null-added">output-null-added</a> at <code>/' in page
+    rule = await visitor.get("/rules/output-null-added")
+    assert '<details class="more rule" id="output-null-added" open>' in rule
+    assert "rule" in await visitor.get("/rules/no-such-rule", 404)
 
 
 async def test_filters_stand_in_the_url_and_can_be_combined(visitor: Any) -> None:

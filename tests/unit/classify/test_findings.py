@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -121,11 +122,20 @@ def test_input_and_output_rules_are_twins_or_say_why_not() -> None:
     assert directed == UNPAIRED.keys() | TWINS.keys() | set(TWINS.values())
 
 
-def test_the_rules_page_is_current() -> None:
-    committed = Path(__file__).parents[3] / "docs" / "rules.md"
-    assert committed.read_text().rstrip("\n") == page.markdown().rstrip("\n"), (
-        "run: driftwatch rules --format markdown > docs/rules.md"
-    )
+def test_the_pages_of_the_rules_are_current() -> None:
+    pages = Path(__file__).parents[3] / "docs" / "rules"
+    committed = {path.name: path.read_text() for path in pages.iterdir()}
+    assert committed == page.folder(), "run: driftwatch rules --write docs/rules (and remove what it did not write)"
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
+def test_the_page_of_a_rule_says_what_the_rule_is(rule: Rule) -> None:
+    text = page.markdown(rule)
+    assert text.startswith(f"# {rule.id}\n")
+    for said in (rule.words, rule.why, f"| {rule.level} | {rule.direction} | {rule.effect} |"):
+        assert said in text
+    shown = [json.loads(block) for block in re.findall(r"```json\n(.*?)\n```", text, re.DOTALL)]
+    assert shown == [side for side in (rule.example.before, rule.example.after) if side is not None]
 
 
 def test_every_rule_is_in_every_form_of_the_list() -> None:

@@ -9,7 +9,8 @@ import regress
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftwatch.classify.pattern.match import matches
+from driftwatch.classify import classify
+from driftwatch.classify.pattern.match import matches, supported
 from driftwatch.classify.pattern.syntax import PatternError, check
 
 PATTERNS = (
@@ -53,3 +54,48 @@ def test_a_pattern_that_backtracks_for_ever_ends() -> None:
 
 def test_a_pattern_nobody_supports_matches_nothing() -> None:
     assert matches("(", "(") is False
+
+
+RESPELLED = (
+    *(r"^[^]$", r"[]", r"a[]b", r"[^]a", r"\\[^]", r"[[]", r"[\]]", r"^[^[]$", r"^[^\b]$", r"[\b]", r"\0", r"^[^\0]$"),
+    *(r"\uD83D\uDE00", r"^[\uD83D\uDE00-\uD83D\uDE4F]$", r"\uD83D", r"^[^\uD800-\uDFFF]*$", r"[a\uD800-\uDFFF]"),
+    *(r"(?<a>x)|(?<a>y)", r"(?<a>x)(?<b>y)", r"[(?<a>]", r"(?<=a)b", r"(?<!a)b"),
+)
+TEXTS = (
+    *("", "a", "b", "ab", "x", "y", "xy", "\0", "\b", "😀", "🙏", "🙏a", "]", "[", "(", "?", "<", ">"),
+    "\\",
+    "\\a",
+    "\n",
+)
+
+
+@pytest.mark.parametrize("pattern", RESPELLED)
+def test_valid_patterns_that_the_validator_refuses_are_respelled(pattern: str) -> None:
+    """The matcher, an ECMA-262 engine and a verdict agree about what such a pattern means."""
+    oracle = regress.Regex(pattern, "u")
+    assert supported(pattern)
+    for text in TEXTS:
+        assert matches(pattern, text) == (oracle.find(text) is not None), text
+    for schema in ({"pattern": pattern}, {"patternProperties": {pattern: False}}):
+        assert classify(schema, {"allOf": [schema]}, direction="output").outcome == "compatible"
+        assert classify({"not": {}}, {**schema, "type": ["string", "object"]}, direction="output").outcome == "breaking"
+
+
+def test_a_surrogate_that_stands_alone_in_a_class_is_left_to_nobody() -> None:
+    assert not supported(r"^[\u0000-\uDFFF]$")
+    assert classify({"pattern": r"[\u0000-\uDFFF]"}, {"pattern": "b"}, direction="output").outcome == "undecided"
+
+
+def test_patterns_that_become_one_both_hold() -> None:
+    both = {"patternProperties": {r"\uD83D\uDE00": {"minLength": 1}, r"\u{1F600}": {"maxLength": 2}, "[]": False}}
+    one = {"patternProperties": {"😀": {"minLength": 1, "maxLength": 2}}}
+    for old, new in ((both, one), (one, both)):
+        assert classify(old, new, direction="output").outcome == "compatible"
+    assert classify(one, {"patternProperties": {r"\u{1F600}": {"maxLength": 2}}}, direction="output").has_witness
+
+
+@pytest.mark.parametrize("pattern", [r"(?<n>a)(?<n>b)", r"((?<n>a))(?<n>)"])
+def test_a_group_name_is_used_once(pattern: str) -> None:
+    with pytest.raises(PatternError, match="used twice"):
+        check(pattern)
+    check(r"(?<n>a)|(?<n>b)")

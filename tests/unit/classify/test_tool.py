@@ -7,7 +7,7 @@ import pytest
 
 from driftwatch.capture.model import Part, ToolDefinition
 from driftwatch.capture.snapshot import define
-from driftwatch.classify.tool import assess, over_budget
+from driftwatch.classify.tool import assess, assess_schemas, over_budget
 from driftwatch.wire.facts import Era
 
 
@@ -133,3 +133,46 @@ def test_a_stopped_classifier_leaves_changed_schemas_undecided() -> None:
         (Part.OUTPUT, "undecided", "budget: late")
     ]
     assert over_budget(tool(), None, "budget: late").verdict == "breaking"
+
+
+UNCOMPILABLE = {"type": "object", "properties": {"a": {"anyOf": [{}], "nullable": True}}}
+
+
+@pytest.mark.parametrize(
+    ("era", "reason"), [(Era.LEGACY, "list-lost"), (Era.MODERN, "tool-lost")], ids=lambda value: str(value)
+)
+@pytest.mark.parametrize("before", [{"outputSchema": STRING}, {}], ids=["changed", "schema added"])
+def test_an_output_that_an_official_client_cannot_use_is_invalid(before: dict[str, Any], era: Era, reason: str) -> None:
+    """Valid by the specification, compatible or not: the TypeScript SDKs lose the tool, 1.x the whole list."""
+    found = assess(tool(era, **before), tool(era, outputSchema=UNCOMPILABLE), era=era)
+    assert (found.verdict, found.via, found.part) == ("invalid", None, Part.OUTPUT)
+    assert found.parts[0].reason == reason
+    assert found.parts[0].findings[0].rule == "output-typescript-lost"
+    assert assess(tool(era, outputSchema=UNCOMPILABLE), tool(era, **before), era=era).verdict != "invalid"
+    same = tool(era, outputSchema={**UNCOMPILABLE, "title": "t"})
+    assert assess(tool(era, outputSchema=UNCOMPILABLE), same, era=era).verdict == "compatible"
+
+
+def test_what_also_breaks_keeps_its_witness() -> None:
+    wider = {"type": "object", "properties": {"status": {"anyOf": [{}], "nullable": True}}}
+    found = assess(tool(outputSchema=STRING), tool(outputSchema=wider), era=Era.LEGACY).parts[0]
+    assert found.verdict == "invalid"
+    assert found.witness is not None
+    assert {finding.rule for finding in found.findings} >= {"output-typescript-lost", "output-type-widened"}
+
+
+@pytest.mark.parametrize(("era", "verdict"), [(Era.LEGACY, "invalid"), (Era.MODERN, "compatible")])
+def test_a_new_tool_that_costs_clients_the_list(era: Era, verdict: str) -> None:
+    found = assess(None, tool(era, outputSchema=UNCOMPILABLE), era=era)
+    assert found.verdict == verdict
+    assert "output-typescript-lost" in {finding.rule for finding in found.parts[0].findings}
+
+
+def test_of_bare_schemas_it_is_a_warning() -> None:
+    how: dict[str, Any] = {"directions": ("output", "input"), "root": "object", "era": Era.LEGACY}
+    output, arguments = assess_schemas({"type": "object"}, UNCOMPILABLE, **how).parts
+    assert (output.verdict, arguments.verdict) == ("compatible", "compatible")
+    assert [(f.rule, f.level) for f in output.findings if "lost" in f.rule] == [
+        ("output-typescript-lost", "warning")
+    ] * 2
+    assert arguments.findings == ()

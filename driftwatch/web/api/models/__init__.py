@@ -53,7 +53,7 @@ from driftwatch.web.api.models.servers import (
     ServerOut,
     ServerPatch,
 )
-from driftwatch.web.api.models.tools import IntervalOut, ToolOut, VersionDetail, VersionOut
+from driftwatch.web.api.models.tools import IntervalOut, ToolChoices, ToolOut, ToolPatch, VersionDetail, VersionOut
 
 __all__ = [
     "AcceptIn",
@@ -110,7 +110,9 @@ __all__ = [
     "ServerOut",
     "ServerPatch",
     "Strict",
+    "ToolChoices",
     "ToolOut",
+    "ToolPatch",
     "Verdict",
     "VersionDetail",
     "VersionOut",

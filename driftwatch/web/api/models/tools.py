@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from driftwatch.web.api.models.base import EraName, Verdict
+from driftwatch.web.api.models.base import EraName, Strict, Verdict
 
 
 class ToolOut(BaseModel):
@@ -24,6 +24,27 @@ class ToolOut(BaseModel):
     last_changed_at: datetime | None = None
     verdict: Verdict | None = Field(default=None, description="Verdict of the newest change.")
     invalid: dict[str, Any] | None = None
+    transitive: bool | None = Field(
+        default=None,
+        description="Whether severity is also judged against the versions since the baseline; "
+        "null: as the server is set.",
+    )
+
+
+class ToolPatch(Strict):
+    """What is set for a tool of one name, in every profile of its server."""
+
+    transitive: bool | None = Field(
+        description="Whether each change is also compared with the versions between the baseline and now, at most 20; "
+        "null: as the server is set."
+    )
+
+
+class ToolChoices(BaseModel):
+    """What is set for a tool."""
+
+    tool_id: int
+    transitive: bool | None = Field(description="null: as the server is set.")
 
 
 class IntervalOut(BaseModel):

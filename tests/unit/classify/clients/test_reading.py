@@ -18,8 +18,8 @@ def output(field: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"type": "object", "properties": {"a": field}, **more}
 
 
-def noticed(old: Any, new: Any, *, era: Era = Era.LEGACY, unchanged: bool = True) -> list[Finding]:
-    return list(reading.findings(old, new, root="object", era=era, unchanged=unchanged))
+def noticed(old: Any, new: Any, *, era: Era = Era.LEGACY) -> list[Finding]:
+    return list(reading.refused(old, new, "object", era))
 
 
 @pytest.mark.parametrize(
@@ -58,15 +58,29 @@ def test_what_nobody_notices(old: Any, new: Any) -> None:
     assert noticed(old, new) == []
 
 
-def test_a_break_by_the_specification_is_told_elsewhere() -> None:
-    assert noticed(output({"type": "string"}), output({}), unchanged=False) == []
-
-
 def test_a_schema_they_can_no_longer_use() -> None:
     old, new = output({"anyOf": [{}]}), output({"anyOf": [{}], "nullable": True})
-    first, second = noticed(old, new, unchanged=False)
-    assert (first.rule, first.pointer) == ("output-typescript-lost", "/properties/a/nullable")
-    assert first.message.startswith("TypeScript SDK 1.x can no longer use any tool of the list: ")
-    assert second.message.startswith("TypeScript SDK 2.x can no longer use the tool: ")
-    assert noticed(new, old) == []
-    assert noticed(new, new) == []
+    first, second = reading.lost(old, new, Era.LEGACY)
+    assert (first.scope, second.scope) == ("list", "tool")
+    assert (first.finding.rule, first.finding.pointer) == ("output-typescript-lost", "/properties/a/nullable")
+    assert first.finding.message.startswith("TypeScript SDK 1.x can no longer use any tool of the list: ")
+    assert second.finding.message.startswith("TypeScript SDK 2.x can no longer use the tool: ")
+    assert reading.lost(new, old, Era.LEGACY) == ()
+    assert reading.lost(new, new, Era.LEGACY) == ()
+    assert [each.scope for each in reading.lost(old, new, Era.MODERN)] == ["tool"]
+
+
+@pytest.mark.parametrize(
+    ("new", "era", "scopes"),
+    [
+        (output({"pattern": "a{,3}"}), Era.LEGACY, ["list", "tool"]),
+        (output({"$ref": "https://example.com/s.json"}), Era.LEGACY, ["list", "tool"]),
+        (output({}, properties={"raw": True}), Era.LEGACY, ["list"]),
+        (output({}, properties={"raw": True}), Era.MODERN, []),
+        (output({}, **{"$schema": "http://json-schema.org/draft-04/schema#"}), Era.MODERN, ["tool"]),
+        (output({"type": "string"}), Era.LEGACY, []),
+        (None, Era.LEGACY, []),
+    ],
+)
+def test_where_there_was_no_schema_nobody_had_lost_anything(new: Any, era: Era, scopes: list[str]) -> None:
+    assert [each.scope for each in reading.lost(None, new, era)] == scopes

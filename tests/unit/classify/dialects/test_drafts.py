@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from builders.schemas import DIALECTS, Schemas, universe, validator
 
+from driftwatch.classify import classify
 from driftwatch.classify.dialects import SchemaError, compile_schema
 from driftwatch.classify.prove.evaluate import holds
 
@@ -147,3 +148,56 @@ def test_size_and_depth_end_as_budget() -> None:
     doubling["d40"] = {"properties": {"a": {}}}
     with pytest.raises(SchemaError, match="budget"):
         compile_schema({"$ref": "#/$defs/d0", "$defs": doubling, "unevaluatedProperties": False})
+
+
+def wrapped(schema: dict[str, Any]) -> dict[str, Any]:
+    """A result as the TypeScript SDK wraps it, the schema inside as its generator wrote it."""
+    return {"type": "object", "properties": {"result": schema}, "required": ["result"]}
+
+
+DRAFT_04 = "http://json-schema.org/draft-04/schema#"
+DRAFT_07 = "http://json-schema.org/draft-07/schema#"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "inner"),
+    [
+        (DRAFT_07, {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False}),
+        (DRAFT_07, {"type": "array", "items": {"if": {"const": 1}, "then": False}}),
+        (DRAFT_04, {"type": "string", "minLength": 1}),
+    ],
+)
+def test_a_dialect_inside_that_changes_nothing_is_heeded_by_nobody(dialect: str, inner: dict[str, Any]) -> None:
+    assert compile_schema(wrapped({"$schema": dialect, **inner})) is compile_schema(wrapped(inner))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "inner"),
+    [
+        (DRAFT_04, {"type": "integer"}),
+        (DRAFT_04, {"const": 1}),
+        (DRAFT_07, {"prefixItems": [False]}),
+        (DRAFT_07, {"$ref": "#/properties/result/properties/a", "maxLength": 1, "properties": {"a": {}}}),
+        (DRAFT_07, {"minContains": 2, "contains": {"type": "integer"}}),
+        ("https://example.com/schema", {"type": "string"}),
+    ],
+)
+def test_a_dialect_inside_that_changes_something_is_named(dialect: str, inner: dict[str, Any]) -> None:
+    with pytest.raises(SchemaError) as caught:
+        compile_schema(wrapped({"$schema": dialect, **inner}))
+    assert (caught.value.reason, caught.value.pointer) == ("embedded-dialect", "/properties/result/$schema")
+
+
+def test_verdicts_about_wrapped_schemas() -> None:
+    old = {"$schema": DRAFT_07, "type": "object", "properties": {"a": {"type": "string"}}}
+    new = {"$schema": DRAFT_07, "type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
+    verdict = classify(wrapped(old), wrapped(new), direction="input")
+    assert (verdict.outcome, verdict.via) == ("breaking", "undeclared-key")
+    assert classify(wrapped(new), wrapped(old), direction="input").outcome == "compatible"
+    moved = classify(
+        wrapped(old), wrapped({**old, "$schema": "https://json-schema.org/draft/2020-12/schema"}), direction="output"
+    )
+    assert (moved.outcome, {finding.level for finding in moved.findings} <= {"info", "annotation"}) == (
+        "compatible",
+        True,
+    )

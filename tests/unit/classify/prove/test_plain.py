@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from builders.schemas import Schemas, universe
 
+from driftwatch.classify.dialects import compile_schema
 from driftwatch.classify.prove import contains
+from driftwatch.classify.prove.evaluate import holds
+from driftwatch.classify.prove.plain import Plain
 
 TEXT = {"type": "string"}
 
@@ -63,3 +67,18 @@ def test_recursive_places_too() -> None:
     tree = {"properties": {"kid": {"$ref": "#"}, "n": {"type": "integer"}}}
     less = {"properties": {"kid": {"$ref": "#"}, "n": {"type": "integer", "maximum": 3}, "a": TEXT}}
     assert witness(tree, less) == {"n": 4}
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_whether_a_value_is_plain_is_what_the_constraint_says(declared: bool) -> None:
+    """``admits`` asks what ``of`` builds a node of."""
+    stream, values = Schemas(5), [value for value in universe() if not isinstance(value, float)]
+    asked = 0
+    for _ in range(120):
+        node = compile_schema(stream.document("2020-12"), "2020-12")
+        plain = Plain(declared=declared)
+        constraint = plain.of([node])
+        for value in stream.rnd.sample(values, 30):
+            assert plain.admits([node], value) == bool(holds(constraint, value)), (node, value)
+            asked += 1
+    assert asked == 3_600

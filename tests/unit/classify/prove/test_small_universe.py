@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 from collections import Counter
 from typing import Any
 
@@ -54,3 +56,46 @@ def test_recursion(seed: int) -> None:
         answers[confront(*pair, ("2020-12", "2020-12"), TREES)] += 1
     assert answers["unknown"] + answers["invalid"] <= 8
     assert min(answers["yes"], answers["no"]) > 50
+
+
+KEYS = ("a", "b", "c", "aa")
+OBJECTS = [
+    {key: value for key, value in zip(KEYS, values, strict=True) if value != "absent"}
+    for values in itertools.product([0, 1, "x", "absent"], repeat=4)
+] + [{"d": 1}, {"": 0}, {"d": 1, "a": "x"}]
+LISTS: list[dict[str, Any]] = [
+    {"enum": ["a", "b"]},
+    {"const": "a"},
+    {"enum": ["a", 1, "d"]},
+    {"enum": ["aa", "c", "b", "a"]},
+]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lists_of_the_keys_there_may_be(seed: int) -> None:
+    """Where key names are listed, no other key exists; every object of four keys is tried."""
+    rnd = random.Random(seed)
+    leaves = [True, False, {"type": "integer"}, {"const": 0}, {"enum": [1, "x"]}, {"not": {"const": 1}}]
+
+    def some() -> dict[str, Any]:
+        made = {"propertyNames": rnd.choice(LISTS)} if rnd.random() < 0.7 else {}
+        more: list[dict[str, Any]] = [
+            {"properties": {key: rnd.choice(leaves) for key in rnd.sample(KEYS, 2)}},
+            {"required": rnd.sample(KEYS, 1)},
+            {"additionalProperties": rnd.choice(leaves)},
+            {"patternProperties": {rnd.choice(["^a", "[bc]", "^.$"]): rnd.choice(leaves)}},
+            {rnd.choice(["minProperties", "maxProperties"]): rnd.randint(0, 3)},
+            {"not": {"propertyNames": rnd.choice(LISTS)}},
+            {"anyOf": [{"propertyNames": rnd.choice(LISTS)}, {"maxProperties": 1}]},
+        ]
+        for extra in rnd.sample(more, rnd.randint(1, 3)):
+            made |= extra
+        return {"type": "object", **made}
+
+    answers: Counter[str] = Counter()
+    for _ in range(120):
+        one = some()
+        other = {**one, **some()} if rnd.random() < 0.5 else some()
+        answers[confront(one, other, ("2020-12", "2020-12"), OBJECTS)] += 1
+    assert answers["unknown"] == 0
+    assert min(answers["yes"], answers["no"]) > 20

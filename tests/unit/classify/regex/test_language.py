@@ -10,7 +10,9 @@ from builders.patterns import STRINGS, Patterns
 
 from driftwatch.classify.budget import Budget, BudgetExceeded
 from driftwatch.classify.regex import terms
+from driftwatch.classify.regex.charset import has
 from driftwatch.classify.regex.meaning import language
+from driftwatch.classify.regex.properties import property_members
 from driftwatch.classify.regex.syntax import RegexError
 from driftwatch.classify.regex.terms import EVERYTHING, NONE, intersection, negation
 from driftwatch.classify.regex.words import matches, shortest
@@ -81,9 +83,7 @@ def test_invalid_patterns_are_named(pattern: str) -> None:
         language(pattern)
 
 
-@pytest.mark.parametrize(
-    "pattern", [r"(a)\1", r"\bword", "(?<=a)b", "(?<!a)b", r"\p{Script=Greek}", "(?:^a)*", "(?i:a)"]
-)
+@pytest.mark.parametrize("pattern", [r"(a)\1", r"\bword", "(?<=a)b", "(?<!a)b", r"\p{Nobody}", "(?:^a)*", "(?i:a)"])
 def test_patterns_outside_the_fragment_are_named(pattern: str) -> None:
     with pytest.raises(RegexError, match="unsupported-pattern"):
         language(pattern)
@@ -146,3 +146,21 @@ def test_four_thousand_patterns_against_an_ecma_matcher() -> None:
         assert outside is None or oracle.find(outside) is None, (pattern, outside)
     assert checks >= 50_000
     assert skipped < 100
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Script=Greek", "sc=Latn", "scx=Cyrillic", "Alphabetic", "White_Space", "AHex", "Emoji", "Uppercase", "ID_Start"],
+)
+def test_properties_are_those_of_the_oracle(name: str) -> None:
+    """In the planes and blocks that no Unicode version of these years touches."""
+    members, oracle = property_members(name), regress.Regex(f"^\\p{{{name}}}$", "u")
+    assert members
+    codes = [*range(0x250), *range(0x370, 0x530), *range(0x2000, 0x2070), *range(0x1F600, 0x1F650), 0x10FFFF]
+    wrong = [code for code in codes if has(members, code) != (oracle.find(chr(code)) is not None)]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", ["Greek", "script=Greek", "Script=Nope", "Foo", "Script=Unknown", "emoji", ""])
+def test_properties_that_nobody_knows(name: str) -> None:
+    assert property_members(name) is None
