@@ -66,6 +66,7 @@ def allowed(scope: Scope) -> Callable[..., Awaitable[Caller]]:
 
 Reader = Annotated[Caller, Depends(allowed("read"))]
 Writer = Annotated[Caller, Depends(allowed("write"))]
+Pusher = Annotated[Caller, Depends(allowed("push"))]
 
 
 @dataclass(frozen=True, slots=True)
