@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 import driftwatch
-from driftwatch.cli import database, diff, imports, rules, serve
+from driftwatch.cli import agent, database, diff, imports, rules, serve
 from driftwatch.errors import DriftwatchError
 from driftwatch.safe_text import safe_text
 
@@ -20,6 +20,7 @@ cli = typer.Typer(
 cli.command("serve")(serve.serve)
 cli.command("login-link")(serve.login_link)
 cli.command("import")(imports.import_file)
+cli.command("agent")(agent.agent)
 cli.command("diff")(diff.diff)
 cli.command("rules")(rules.rules)
 cli.add_typer(database.cli, name="db")

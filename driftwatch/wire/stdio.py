@@ -56,6 +56,7 @@ class StdioChannel:
         self.heard = asyncio.Event()
         self.list_changed_at: list[datetime] = []
         self.answered_at: datetime | None = None
+        self.unsubscribed_at: datetime | None = None
         self.budget = Budget(settings.max_body_bytes)
         self._process = process
         self._clock = clock
@@ -106,6 +107,7 @@ class StdioChannel:
         request_id = self._next_id()
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._acknowledged = asyncio.get_running_loop().create_future()
+        self.unsubscribed_at = None
         self._waiting[request_id] = answer  # stays: the answer would be the end of the subscription
         await self._send(messages.request(LISTEN, params, request_id))
         answer.add_done_callback(self._not_acknowledged)
@@ -115,6 +117,7 @@ class StdioChannel:
     def _not_acknowledged(self, answer: asyncio.Future[Answer]) -> None:
         """The subscription was answered: before its acknowledgement that is a refusal, after it its end."""
         error = None if answer.cancelled() else answer.exception()
+        self.unsubscribed_at = self._clock.now()
         if self._acknowledged is None or self._acknowledged.done() or answer.cancelled():
             return
         if error is not None:
