@@ -18,6 +18,7 @@ def router(services: Services) -> APIRouter:
         changelog,
         changes,
         channels,
+        guides,
         overview,
         past,
         quieting,
@@ -40,6 +41,7 @@ def router(services: Services) -> APIRouter:
         rules,
         channels,
         quieting,
+        guides,
     ):
         pages.include_router(page.router(services))
     return pages

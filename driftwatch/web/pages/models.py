@@ -43,7 +43,7 @@ class ProfileLine:
 
 @dataclass(frozen=True, slots=True)
 class ServerLine:
-    """A registered server as it was registered."""
+    """A registered server as it was registered. ``pushed``: nobody polls it, and it has no URL."""
 
     id: int
     name: str
@@ -55,6 +55,7 @@ class ServerLine:
     state: str
     created_at: datetime
     header_names: tuple[str, ...] = ()
+    pushed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
