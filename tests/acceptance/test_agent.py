@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from acceptance.harness import (
     ADMIN_TOKEN,
     HERE,
     MCP1_PYTHON,
+    PATIENCE,
     Deployment,
     Service,
     eventually,
@@ -100,11 +102,17 @@ class Agent:
     def end(self) -> int:
         """SIGTERM; nothing that the agent started may survive it."""
         assert self.process is not None
-        stop(self.process)
+        self.process.terminate()
+        code = self.process.wait(PATIENCE)
         marks = str(self.control).encode()
-        commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
-        assert not any(marks in command for command in commands)
-        return self.process.returncode
+        assert not any(marks in command for command in running_commands())
+        return code
+
+
+def running_commands() -> Iterator[bytes]:
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it ended while we looked
+            yield path.read_bytes()
 
 
 def python(*options: str) -> str:
@@ -214,4 +222,4 @@ def test_a_private_url_is_heard_through_the_wire_room(agents: Callable[[str], Ag
     agent.answers({"modern": ("announced", None), "legacy": ("silent", "not-declared")}, number=2)
     assert agent.process is not None
     agent.process.send_signal(signal.SIGINT)
-    assert agent.process.wait(60) == 0
+    assert agent.process.wait(PATIENCE) == 0
