@@ -14,7 +14,7 @@ from driftwatch.errors import WireError
 from driftwatch.settings import Settings
 from driftwatch.wire.facts import Era, Listing, Restart
 from driftwatch.wire.process import Command
-from driftwatch.wire.stdio import StdioSession, open_session
+from driftwatch.wire.stdio_session import StdioSession, open_session
 from driftwatch.wire.stream_events import Acknowledged, Limited, Undeliverable
 
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -19,32 +17,26 @@ import msgspec
 
 from driftwatch.errors import WireError
 from driftwatch.settings import Settings
-from driftwatch.wire import messages, session
+from driftwatch.wire import messages
 from driftwatch.wire.channels import modern_params
 from driftwatch.wire.client import Budget, Clock
-from driftwatch.wire.eras import UNSUPPORTED_VERSION, modern_facts, mutual_version
 from driftwatch.wire.errors import (
     BadResultError,
-    EraNotSpokenError,
     ExitedError,
     PollTimeoutError,
     TooDeepError,
     TooLargeError,
 )
-from driftwatch.wire.facts import LATEST_MODERN, Era, EraFacts, Listing, Transport
-from driftwatch.wire.listing import read_pages
-from driftwatch.wire.pages import Pages
-from driftwatch.wire.process import Command, Process, running
+from driftwatch.wire.process import Process
 from driftwatch.wire.stream_events import Acknowledged, Limited, StreamEvent, Undeliverable
 from driftwatch.wire.streamable import Answer
 from driftwatch.wire.streams import ACK_SECONDS, LISTEN
-from driftwatch.wire.walk import STARTUP_NOISE
 
 #: what a line holds beside the result
 _ENVELOPE: Final = 65_536
 #: JSON-RPC has no status; these stand where HTTP's would
 _OK: Final = 200
-_REFUSED: Final = 400
+REFUSED: Final = 400
 
 
 class StdioChannel:
@@ -192,7 +184,7 @@ class StdioChannel:
             waiting.set_exception(error)
             return
         if refusal := message.error_object():
-            waiting.set_result(Answer(_REFUSED, failure=messages.failure(refusal)))
+            waiting.set_result(Answer(REFUSED, failure=messages.failure(refusal)))
         elif result := bytes(message.result):
             waiting.set_result(Answer(_OK, result=result))
         else:
@@ -211,96 +203,6 @@ class StdioChannel:
         else:
             said["error"] = {"code": messages.METHOD_NOT_FOUND, "message": "Method not found"}
         await self._send(msgspec.json.encode(said))
-
-
-class StdioSession:
-    """One process, spoken to in one era. ``listening``: whether it would tell us of changes; None: it never said so."""
-
-    def __init__(
-        self, channel: StdioChannel, facts: EraFacts, clock: Clock, settings: Settings, listening: StreamEvent | None
-    ) -> None:
-        self.channel = channel
-        self.facts = facts
-        self.listening = listening
-        self._clock = clock
-        self._settings = settings
-
-    async def walk(self) -> Listing:
-        """Read the whole tool list, or raise a WireError: never a part of it."""
-        settings, started = self._settings, time.perf_counter()
-        pages = Pages(settings.max_pages, settings.max_tools)
-        self.channel.budget = Budget(settings.max_body_bytes)
-        sent_at = self._clock.now()
-        async with within(settings.poll_timeout_seconds, "The tool list was not complete"):
-            await read_pages(self.channel, pages, self.facts, [])
-        arrived_at = self._clock.now()
-        modern = self.facts.era is Era.MODERN
-        if modern and pages.server_info is not None:
-            self.facts = replace(self.facts, server_info=pages.server_info)
-        return Listing(
-            era=self.facts.era,
-            facts=self.facts,
-            sent_at=sent_at,
-            arrived_at=arrived_at,
-            tools=tuple(pages.tools),
-            results=tuple(pages.results),
-            body_sha256=pages.sha256,
-            pages=pages.count,
-            size_bytes=self.channel.budget.used,
-            duration_ms=(time.perf_counter() - started) * 1000,
-            ttl_ms=pages.ttl_ms,
-            cache_scope=pages.cache_scope,
-        )
-
-
-@asynccontextmanager
-async def open_session(command: Command, era: Era, clock: Clock, settings: Settings) -> AsyncIterator[StdioSession]:
-    """Start the command and speak to it in this era; the process is gone when the block ends.
-
-    Raises CommandError, EraNotSpokenError, and the WireError of a server that does not answer as MCP asks.
-    """
-    async with running(command) as process:
-        channel = StdioChannel(process, clock, settings)
-        reading = asyncio.create_task(channel.read(), name="stdio")
-        try:
-            async with within(settings.poll_timeout_seconds, "The server did not answer"):
-                facts = await (_discover if era is Era.MODERN else _initialize)(channel)
-            yield StdioSession(channel, facts, clock, settings, await _listen(channel, facts, clock))
-        finally:
-            reading.cancel()
-            await asyncio.wait({reading})
-
-
-async def _discover(channel: StdioChannel) -> EraFacts:
-    """The first request decides the era of a connection, so a legacy server must be given a process of its own."""
-    channel.version = LATEST_MODERN
-    answer = await channel.ask("server/discover", {})
-    if answer.failure is not None and (mutual := mutual_version(answer.failure)) is not None:
-        channel.version = mutual
-        answer = await channel.ask("server/discover", {})
-    if answer.failure is not None and answer.failure.code != UNSUPPORTED_VERSION:
-        answer.status = _REFUSED
-    facts = modern_facts(answer, channel.version)
-    channel.version = facts.protocol_version
-    return facts
-
-
-async def _initialize(channel: StdioChannel) -> EraFacts:
-    answer = await session.handshake(channel)
-    if answer.failure is not None:
-        raise EraNotSpokenError(f"No legacy era: initialize failed: {answer.failure.message}")
-    facts = session.facts_of(answer, Transport.STDIO)
-    await channel.tell("notifications/initialized")
-    return facts
-
-
-async def _listen(channel: StdioChannel, facts: EraFacts, clock: Clock) -> StreamEvent | None:
-    if not facts.list_changed_declared:
-        return None
-    if facts.era is Era.MODERN:
-        return await channel.subscribe()
-    now = clock.now()
-    return Acknowledged(now, noise_until=now + STARTUP_NOISE)
 
 
 @asynccontextmanager

@@ -27,7 +27,7 @@ from driftwatch.wire.errors import (
 )
 from driftwatch.wire.facts import Era
 from driftwatch.wire.process import Command, minimal_environment
-from driftwatch.wire.stdio import StdioSession, open_session
+from driftwatch.wire.stdio_session import StdioSession, open_session
 from driftwatch.wire.stream_events import Acknowledged, Limited, Undeliverable
 
 #: a server of a few lines; PLAY is put in front of what it does with a request
