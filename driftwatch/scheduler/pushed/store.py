@@ -9,7 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import text, update
-from sqlmodel import col, select
+from sqlmodel import col, func, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.db.engine import run_sql
@@ -144,11 +144,15 @@ async def note_notifications(session: AsyncSession, profile_id: int, times: Sequ
 
 
 async def mark_overdue(session: AsyncSession) -> list[int]:
-    """Let profiles count as not watched whose snapshots stopped coming; answers those that are new."""
+    """Let profiles count as not watched, and not listened to, whose snapshots stopped coming; answers the new ones."""
     error = {
         "code": OVERDUE,
         "message": "no snapshot has been pushed for two intervals",
         "hint": "Is the agent running, and can it reach driftwatch? It says on its standard error what it meets.",
     }
     values = {"state": OVERDUE, "failures": 3, "error": json.dumps(error)}
-    return list((await run_sql(session, _OVERDUE, values)).scalars())
+    late = list((await run_sql(session, _OVERDUE, values)).scalars())
+    now: datetime = (await session.exec(select(func.clock_timestamp()))).one()
+    for profile_id in late:
+        await note_unheard(session, profile_id, now, Listening("off", OVERDUE))
+    return late

@@ -306,7 +306,7 @@ async def test_nobody_polls_or_listens_to_a_pushed_server(
 
 
 async def test_snapshots_that_stop_coming_are_told_of(sender: Sender, services: Services, query: Query) -> None:
-    await sender.pushed(page(tool(STRING)))
+    await sender.pushed(page(tool(STRING)), coverage=[{"from": sender.at(0), "until": sender.at(5)}])
     async with services.db.transaction() as session:
         assert await mark_overdue(session) == []
     await query("UPDATE profile_state SET last_poll_at = now() - interval '3 hours'")
@@ -316,6 +316,9 @@ async def test_snapshots_that_stop_coming_are_told_of(sender: Sender, services: 
     [state] = await query("SELECT state, failures, now() - failing_since AS blind FROM profile_state")
     assert (state["state"], state["failures"]) == ("no-snapshots", 3)
     assert state["blind"] > timedelta(hours=2)
+    assert await query("SELECT ended_by, ended_why FROM stream_interval") == [
+        {"ended_by": "us", "ended_why": "not-continued"}
+    ]
     async with services.db.transaction() as session:
         assert len(await raise_blind(session, services.settings)) == 1
     await sender.pushed(page(tool(STRING)))
