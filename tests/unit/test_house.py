@@ -46,7 +46,6 @@ PURE = (
     "alerts/channels/slack/blocks.py",
     "agent/report.py",
     "history/ledger.py",
-    "scheduler/pushed/errors.py",
     "scheduler/pushed/statement.py",
     "history/changesets.py",
     "history/views.py",

@@ -2,8 +2,8 @@
 
 InputError (driftwatch.errors)
 ├── BadSnapshotError    (the wire's code)  its pages are no complete tool list: incomplete-walk, too-large, …
-├── BadTimesError       bad-times          a window that ends before it begins, or lies too far in the past
-├── ClockMismatchError  clock-mismatch     the times cannot be the database's, whatever the clocks
+├── BadTimesError       bad-times          a window that ends before it begins, or lies too far in the past (statement)
+├── ClockMismatchError  clock-mismatch     the times cannot be the database's, whatever the clocks (statement)
 └── NotPushedError      not-pushed         409: the server is polled
 """
 
@@ -19,18 +19,6 @@ class BadSnapshotError(InputError):
         super().__init__(cause.message, hint="Push every page of one walk, in order, as the server sent it.")
         self.code = cause.code  # type: ignore[misc]  # one class stands for every way a list can fail
         self.cause = cause
-
-
-class BadTimesError(InputError):
-    """A window or another time that cannot be."""
-
-    code = "bad-times"
-
-
-class ClockMismatchError(InputError):
-    """What the sender calls now is not what the database calls now, beyond what it says of its clock."""
-
-    code = "clock-mismatch"
 
 
 class NotPushedError(ConflictError):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
-from driftwatch.scheduler.pushed.errors import BadTimesError, ClockMismatchError
+from driftwatch.errors import InputError
 from driftwatch.wire.facts import Era, Restart
 
 #: of a sender that says nothing of its clock: how long its request may have been under way
@@ -20,6 +20,18 @@ UNSTATED_ERROR: Final = timedelta(seconds=5)
 LONGEST_JOURNEY: Final = timedelta(seconds=120)
 #: older windows cannot be told from repetitions any more
 OLDEST: Final = timedelta(days=1)
+
+
+class BadTimesError(InputError):
+    """A window or another time that cannot be."""
+
+    code = "bad-times"
+
+
+class ClockMismatchError(InputError):
+    """What the sender calls now is not what the database calls now, beyond what it says of its clock."""
+
+    code = "clock-mismatch"
 
 
 @dataclass(frozen=True, slots=True)
