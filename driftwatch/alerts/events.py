@@ -14,6 +14,7 @@ import msgspec
 from driftwatch.alerts import words
 from driftwatch.alerts.channels.answer import Sending
 from driftwatch.alerts.message import Message, Told
+from driftwatch.announcement.guide import how_to_announce
 from driftwatch.safe_text import safe_text
 
 VERSION: Final = 1
@@ -40,7 +41,10 @@ class AlertData(msgspec.Struct, frozen=True):
 
 
 class ChangeData(msgspec.Struct, frozen=True):
-    """A change the alert tells of. ``line``: the policy line that decided; ``sentences``: what changed, in words."""
+    """A change the alert tells of. ``line``: the policy line that decided; ``sentences``: what changed, in words.
+
+    ``announcement_help``: where it says what the server's author can do, for a change that was not announced.
+    """
 
     id: int
     tool: str
@@ -59,6 +63,7 @@ class ChangeData(msgspec.Struct, frozen=True):
     window_end: datetime
     sentences: tuple[str, ...]
     url: str
+    announcement_help: str | None = None
 
 
 class Drift(msgspec.Struct, frozen=True):
@@ -120,6 +125,7 @@ EVENTS: Final[Mapping[str, type[msgspec.Struct]]] = {
 def change_data(told: Told, public_url: str) -> ChangeData:
     """A change with what the policy said about it."""
     change = told.change
+    guide = how_to_announce(change.announcement, change.announcement_reason)
     return ChangeData(
         id=change.id,
         tool=change.tool,
@@ -138,6 +144,7 @@ def change_data(told: Told, public_url: str) -> ChangeData:
         window_end=change.window[1],
         sentences=tuple(words.sentences(change)),
         url=f"{public_url}/changes/{change.id}",
+        announcement_help=None if guide is None else f"{public_url}{guide}",
     )
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 from driftwatch.alerts import words
 from driftwatch.alerts.policy import SEVERITIES
+from driftwatch.announcement.guide import how_to_announce
 from driftwatch.history.views import ChangeView
 
 _SENTENCES: Final = 3
@@ -256,7 +257,10 @@ def _people(drifts: Sequence[ToolDrift], subject: Subject) -> Paragraph:
 
 def _links(subject: Subject, drifts: Sequence[ToolDrift]) -> tuple[Link, ...]:
     if len(drifts) == 1:
-        return (Link(f"{subject.public_url}/changes/{drifts[0].change.id}", "Open change"),)
+        change = drifts[0].change
+        guide = how_to_announce(change.announcement, change.announcement_reason)
+        more = () if guide is None else (Link(f"{subject.public_url}{guide}", "How to announce"),)
+        return (Link(f"{subject.public_url}/changes/{change.id}", "Open change"), *more)
     return (Link(f"{subject.public_url}/changesets/{subject.changeset_id}", f"Open all {len(drifts)} changes"),)
 
 

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 import driftwatch
-from driftwatch.cli import database, diff, health, imports, rules, serve
+from driftwatch.cli import agent, database, diff, health, imports, rules, serve
 from driftwatch.errors import DriftwatchError
 from driftwatch.safe_text import safe_text
 
@@ -21,6 +21,7 @@ cli.command("serve")(serve.serve)
 cli.command("login-link")(serve.login_link)
 cli.command("health")(health.health)
 cli.command("import")(imports.import_file)
+cli.command("agent")(agent.agent)
 cli.command("diff")(diff.diff)
 cli.command("rules")(rules.rules)
 cli.add_typer(database.cli, name="db")

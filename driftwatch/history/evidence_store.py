@@ -40,7 +40,7 @@ async def note(session: AsyncSession, profile_id: int, listing: Listing, *, firs
         session.add(Notification(profile_id=profile_id, at=at, source=source, spent_at=at if noise else None))
     await note_restarts(session, profile_id, listing.restarts)
     if listing.list_changed_at:
-        await _judge_again(session, profile_id)
+        await judge_again(session, profile_id)
 
 
 async def note_restarts(session: AsyncSession, profile_id: int, restarts: Sequence[Restart]) -> None:
@@ -49,10 +49,10 @@ async def note_restarts(session: AsyncSession, profile_id: int, restarts: Sequen
         row = RestartEvidence(profile_id=profile_id, at=restart.at, kind=restart.kind, detail=restart.detail)
         session.add(row)
     if restarts:
-        await _judge_again(session, profile_id)
+        await judge_again(session, profile_id)
 
 
-async def _judge_again(session: AsyncSession, profile_id: int) -> None:
+async def judge_again(session: AsyncSession, profile_id: int) -> None:
     """Bring forward the next judging of the profile's changes that are not final."""
     query = update(Change).where(col(Change.profile_id) == profile_id, col(Change.judge_at) > func.clock_timestamp())
     await session.exec(query.values(judge_at=func.clock_timestamp()))

@@ -12,7 +12,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.capture.model import Snapshot
 from driftwatch.errors import DriftwatchError
 from driftwatch.history.evidence_store import note, note_restarts
-from driftwatch.history.record import PolledProfile, record
+from driftwatch.history.record import PolledProfile, Recorded, record
 from driftwatch.scheduler import enqueue
 from driftwatch.scheduler.backoff import failure_wait, regular_wait
 from driftwatch.scheduler.finish import finish
@@ -87,9 +87,13 @@ async def record_poll(
     *,
     sealed_session: bytes | None,
     detect: bool = False,
-) -> None:
-    """Transaction 1 of a change: history, the assessments to come, when to look again. The claim must be held."""
-    polled = PolledProfile(claim.profile_id, fresh_connection=claim.confirming)
+    fresh: bool | None = None,
+) -> Recorded:
+    """Transaction 1 of a change: history, the assessments to come, when to look again. The claim must be held.
+
+    ``fresh``: the walk used a connection of its own; unless said, it did when it was a second look.
+    """
+    polled = PolledProfile(claim.profile_id, fresh_connection=claim.confirming if fresh is None else fresh)
     recorded = await record(session, polled, snapshot, listing, settings)
     await enqueue.defer_assessments(session, recorded.changes)
     regular = regular_wait(claim.interval, random=random.random)
@@ -106,3 +110,4 @@ async def record_poll(
     )
     await finish(session, [result])
     await servers_store.detect_again(session, [claim.server_id] if detect else [])
+    return recorded

@@ -17,6 +17,7 @@ from driftwatch.alerts import blindness, lifecycle, release, summary
 from driftwatch.history.evidence_store import constants_of
 from driftwatch.history.hearing import spend_due
 from driftwatch.scheduler import assess, store
+from driftwatch.scheduler.pushed import store as pushed_store
 from driftwatch.servers import purge
 from driftwatch.settings import Settings
 
@@ -57,6 +58,11 @@ async def _rescue(session: AsyncSession, settings: Settings) -> None:
         log.warning("due times beyond reason were put right", profiles=len(rescued))
 
 
+async def _overdue(session: AsyncSession, settings: Settings) -> None:
+    if late := await pushed_store.mark_overdue(session):
+        log.info("snapshots stopped coming", profiles=len(late))
+
+
 async def _sweep_jobs(session: AsyncSession, settings: Settings) -> None:
     await store.sweep_jobs(session)
 
@@ -80,6 +86,7 @@ STEPS: Final[dict[str, tuple[float, Step]]] = {
     "remind-blind": (60.0, _alone("remind-blind", blindness.remind_blind)),
     "summary": (60.0, _alone("summary", summary.raise_summary)),
     "spend": (5.0, _alone("spend", _spend)),
+    "overdue": (5.0, _alone("overdue", _overdue)),
     "rescue": (60.0, _alone("rescue", _rescue)),
     "jobs": (60.0, _alone("jobs", _sweep_jobs)),
     "purge": (30.0, _purge),

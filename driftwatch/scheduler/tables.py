@@ -28,7 +28,9 @@ class ProfileState(SQLModel, table=True):
         sa_column=Column(BigInteger, ForeignKey("profile.id", ondelete="CASCADE"), primary_key=True)
     )
     host: str = Field(sa_column=Column(Text, nullable=False))  # host:port; a batch keeps a host together
-    next_due_at: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))  # None: paused
+    next_due_at: datetime | None = Field(
+        default=None, sa_column=Column(DateTime(timezone=True))
+    )  # None: paused or pushed
     due_reason: str = Field(default="schedule")  # schedule | confirm | check-now | notification | first
     claim_token: UUID | None = Field(default=None, sa_column=Column(Uuid))
     claimed_until: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
@@ -55,6 +57,20 @@ class ProfileState(SQLModel, table=True):
     follow_from: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
     # until then the server notifies more often than it changes, and its announcements are weak evidence
     noisy_until: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
+
+
+class PushedSnapshot(SQLModel, table=True):
+    """A snapshot that was pushed, and what was answered: a repetition gets the same answer and does nothing more."""
+
+    __tablename__ = "pushed_snapshot"
+    __table_args__ = (Index("ix_pushed_snapshot_received", "server_id", "received_at"),)
+
+    server_id: int = Field(sa_column=Column(BigInteger, ForeignKey("server.id", ondelete="CASCADE"), primary_key=True))
+    id: str = Field(sa_column=Column(Text, primary_key=True))  # the sender's own
+    received_at: datetime | None = Field(
+        default=None, sa_column=Column(DateTime(timezone=True), nullable=False, server_default=func.now())
+    )
+    answer: Any = Field(sa_column=Column(JsonText, nullable=False))
 
 
 class PollEvent(SQLModel, table=True):

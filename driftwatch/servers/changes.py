@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from driftwatch.app import Services
 
 
+class PushedError(ConflictError):
+    """Nobody polls a server whose snapshots are pushed, and nothing of how it would be reached can be set."""
+
+    code = "server-pushed"
+
+
 class PausedError(ConflictError):
     """A paused server is not polled, not even on demand."""
 
@@ -72,11 +78,13 @@ async def patch(services: Services, server_id: int, change: ServerPatch, *, acto
     Raises:
         BadServerError: a field is wrong.
         CredentialNeededError: the URL moves to another origin and the credential was not sent again.
+        PushedError: the server is not reached by us, so there is no way to it to be set.
         NameTakenError, ServerNotFoundError.
     """
     check(change, services.settings)
     async with services.db.transaction() as session:
         server = await store.get_server(session, server_id, lock=True)
+        _refuse_to_reach(server, change)
         before = store.described(server)
         credential = await store.credential_of(session, server_id)
         _refuse_to_send_elsewhere(server, change, credential)
@@ -108,6 +116,18 @@ async def _fit_times(session: AsyncSession, server: Server, change: ServerPatch)
         await store.make_not_due(session, store.id_of(server))
     elif not isinstance(change.interval_seconds, Unset) or not isinstance(change.headers, Unset):
         await store.make_due(session, store.id_of(server), "schedule")
+
+
+def _refuse_to_reach(server: Server, change: ServerPatch) -> None:
+    """The form of the page sends every field, so what is as it was passes."""
+    sets_url = not isinstance(change.url, Unset) and change.url != server.url
+    sets_headers = not isinstance(change.headers, Unset) and bool(change.headers)
+    sets_eras = not isinstance(change.eras, Unset) and change.eras is not None
+    if server.pushed and (sets_url or sets_headers or sets_eras):
+        raise PushedError(
+            "Snapshots of this server are pushed: it has no URL, no headers and no chosen eras here.",
+            hint="Tell the agent instead; see docs/agent.md.",
+        )
 
 
 def _refuse_to_send_elsewhere(server: Server, change: ServerPatch, credential: Credential | None) -> None:
@@ -218,6 +238,11 @@ async def check_now(services: Services, server_id: int, *, actor: str) -> dateti
         server = await store.get_server(session, server_id, lock=True)
         if server.state == "paused":
             raise PausedError("The server is paused.", hint="Resume it first.")
+        if server.pushed:
+            raise PushedError(
+                "Snapshots of this server are pushed; driftwatch cannot look for itself.",
+                hint="Run its agent with --once, or wait for its next snapshot.",
+            )
         await store.make_due(session, server_id, "check-now")
         await write_audit(session, actor=actor, action="check-now", subject=f"server/{server_id}")
     return services.clock.now()

@@ -55,6 +55,16 @@ def check(spec: ServerSpec | ServerPatch, settings: Settings) -> None:
             rule(value, settings)
 
 
+def check_pushed(spec: ServerSpec, settings: Settings) -> None:
+    """The same for a server that nobody reaches: a name instead of a URL."""
+    _name(spec.name, settings)
+    if spec.interval_seconds is not None:
+        _interval(spec.interval_seconds, settings)
+    for name in ("tags", "owner", "mode"):
+        if (value := getattr(spec, name)) is not None:
+            _RULES[name](value, settings)
+
+
 def _url(value: Any, settings: Settings) -> None:
     if not isinstance(value, str) or not value:
         raise BadServerError("url: an http or https address is needed.")

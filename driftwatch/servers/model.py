@@ -17,7 +17,7 @@ Mode = Literal["follow", "pinned"]
 class ServerSpec:
     """A server to watch. ``eras`` None: every era found. ``interval_seconds`` None: the default of the settings.
 
-    ``headers`` hold secrets: never log or repr them.
+    ``headers`` hold secrets: never log or repr them. ``pushed``: snapshots are handed in, ``url`` is empty.
     """
 
     url: str
@@ -30,6 +30,7 @@ class ServerSpec:
     listen: Listen = "auto"
     mode: Mode = "follow"
     transitive: bool = False
+    pushed: bool = False
 
 
 class Unset:

@@ -57,6 +57,7 @@ ROWS: Final = (
     ("profile_state", f"profile_id IN ({_PROFILES})"),
     ("profile", "server_id = :server"),
     ("credential", "server_id = :server"),
+    ("pushed_snapshot", "server_id = :server"),
     ("server", "id = :server"),
 )
 

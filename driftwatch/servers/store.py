@@ -30,7 +30,8 @@ WHERE p.server_id = :server ORDER BY s.profile_id FOR UPDATE OF s
 
 _MAKE_DUE = text("""
 UPDATE profile_state s SET next_due_at = clock_timestamp(), due_reason = :reason
-FROM profile p WHERE p.id = s.profile_id AND p.server_id = :server AND p.closed_at IS NULL
+FROM profile p JOIN server v ON v.id = p.server_id
+WHERE p.id = s.profile_id AND p.server_id = :server AND p.closed_at IS NULL AND NOT v.pushed
 RETURNING s.profile_id
 """)
 
@@ -49,6 +50,10 @@ WITH closed AS (
 UPDATE profile_state SET next_due_at = NULL, claim_token = NULL, claimed_until = NULL, session = NULL
 WHERE profile_id = ANY(:ids)
 """)
+
+
+#: what stands for the host of a server that nobody connects to
+NO_HOST: Final = "pushed"
 
 
 def host_of(url: str) -> str:
@@ -105,6 +110,7 @@ async def add_server(session: AsyncSession, spec: ServerSpec, *, interval: int) 
         "listen": spec.listen,
         "mode": spec.mode,
         "transitive": spec.transitive,
+        "pushed": spec.pushed,
         "state": "active",
     }
     while True:
@@ -162,7 +168,8 @@ async def open_profile(
     await session.flush()
     if profile.id is None:
         raise TypeError("a flushed profile has an id")
-    state = ProfileState(profile_id=profile.id, host=host_of(server.url), due_reason="first", claim_token=token)
+    host = NO_HOST if server.pushed else host_of(server.url)
+    state = ProfileState(profile_id=profile.id, host=host, due_reason="first", claim_token=token)
     session.add(state)
     await session.flush()
     now = func.now()
@@ -243,5 +250,17 @@ def id_of(server: Server) -> int:
 
 def described(server: Server) -> dict[str, Any]:
     """What the audit log keeps of a server: no secrets."""
-    names = ("name", "url", "owner", "tags", "interval_seconds", "eras", "listen", "mode", "transitive", "state")
+    names = (
+        "name",
+        "url",
+        "owner",
+        "tags",
+        "interval_seconds",
+        "eras",
+        "listen",
+        "mode",
+        "transitive",
+        "pushed",
+        "state",
+    )
     return {name: getattr(server, name) for name in names}

@@ -12,7 +12,10 @@ from driftwatch.db.types import JsonText
 
 
 class Server(SQLModel, table=True):
-    """A registered MCP endpoint. ``state`` is active, paused or deleted (a tombstone until purged)."""
+    """A registered MCP endpoint. ``state`` is active, paused or deleted (a tombstone until purged).
+
+    ``pushed``: nobody polls it, because driftwatch cannot reach it; an agent hands in what it sees. Its URL is empty.
+    """
 
     id: int | None = Field(default=None, sa_column=Column(BigInteger, Identity(), primary_key=True))
     name: str = Field(sa_column=Column(Text, nullable=False, unique=True))
@@ -28,6 +31,7 @@ class Server(SQLModel, table=True):
     transitive: bool = Field(  # severity also against the versions between the baseline and now
         default=False, sa_column=Column(Boolean, nullable=False, server_default=text("false"))
     )
+    pushed: bool = Field(default=False, sa_column=Column(Boolean, nullable=False, server_default=text("false")))
     state: str = Field(default="active")  # active | paused | deleted
     created_at: datetime | None = Field(
         default=None, sa_column=Column(DateTime(timezone=True), nullable=False, server_default=func.now())

@@ -19,6 +19,7 @@ from driftwatch.errors import DriftwatchError, InputError
 from driftwatch.web import api, badges, feeds, health, live, pages, slack
 from driftwatch.web.auth import login
 from driftwatch.web.auth.sessions import LoginRequiredError
+from driftwatch.web.equivalences import Equivalences
 from driftwatch.web.headers import ResponseHeaders
 from driftwatch.web.pages.render import STATIC, render_error
 from driftwatch.web.problems import TITLES, problem
@@ -41,6 +42,7 @@ def create_app(services: Services) -> FastAPI:
         redoc_url=None,
     )
     app.state.services = services
+    app.state.equivalences = Equivalences(services.sandbox)
     app.add_middleware(ResponseHeaders)
     app.include_router(health.router)
     app.include_router(api.router)

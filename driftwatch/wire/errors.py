@@ -5,6 +5,8 @@ WireError (driftwatch.errors)
 ├── BlockedAddressError        blocked-address      the host is, or resolves to, space that may not be watched
 ├── UnreachableError           unreachable          no name, no route, or the connection broke
 │   ├── RefusedError           refused              nobody listens there
+│   ├── CommandError           command-failed       the command of a stdio server cannot be started
+│   ├── ExitedError            process-exited       the command ended
 │   └── TlsError               tls-failed           the certificate or the handshake is bad
 ├── PollTimeoutError           timeout              the deadline of the whole poll passed
 ├── UnauthorizedError          unauthorized         401
@@ -84,6 +86,20 @@ class RefusedError(UnreachableError):
 
     code = "refused"
     advice = "Nothing listens on that port; check that the server runs."
+
+
+class CommandError(UnreachableError):
+    """The command of a stdio server cannot be started."""
+
+    code = "command-failed"
+    advice = "Check the command by hand; it gets a minimal environment, so name what else it needs with --env."
+
+
+class ExitedError(UnreachableError):
+    """The process of a stdio server ended, or closed its output."""
+
+    code = "process-exited"
+    advice = "Run the command by hand and see what it says on standard error."
 
 
 class TlsError(UnreachableError):

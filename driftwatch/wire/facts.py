@@ -20,10 +20,11 @@ class Era(StrEnum):
 
 
 class Transport(StrEnum):
-    """How a legacy server is reached; modern servers only know streamable HTTP."""
+    """How a server is reached: legacy ones in all three ways, modern ones not by HTTP+SSE."""
 
     STREAMABLE_HTTP = "streamable-http"
     HTTP_SSE = "http+sse"
+    STDIO = "stdio"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,10 @@ class EraFacts:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """Restart evidence: refused, http-502, http-503, session-lost, server-info-changed, versions-changed."""
+    """Restart evidence: refused, http-502, http-503, session-lost, server-info-changed, versions-changed.
+
+    Of a command: process-started, process-exited.
+    """
 
     at: datetime
     kind: str
@@ -81,6 +85,7 @@ class Listing:
 
     ``sent_at``: just before the first request; ``arrived_at``: after the last page.
     ``tools``: the verbatim JSON of each list entry, in order over all pages (an entry may be anything, even ``null``).
+    ``results``: the result object of each page, verbatim.
     ``body_sha256``: sha256 over the result objects of all pages; equal hash means nothing to look at.
     ``list_changed_at``: list_changed notifications that came on reply streams during the walk.
     """
@@ -98,5 +103,6 @@ class Listing:
     cache_scope: str | None = None
     session: Session | None = None
     session_replaced: bool = False
+    results: tuple[bytes, ...] = field(default=(), repr=False)
     list_changed_at: tuple[datetime, ...] = ()
     restarts: tuple[Restart, ...] = ()

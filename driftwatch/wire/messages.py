@@ -129,6 +129,12 @@ def split_array(body: bytes | msgspec.Raw) -> list[bytes]:
     return [_unmask(bytes(item)) for item in items] if masked else [bytes(item) for item in items]
 
 
+def split_object(body: bytes | msgspec.Raw) -> dict[str, bytes]:
+    """The members of an object, each verbatim. Raises as ``split`` does."""
+    members, masked = _decode(bytes(body), dict[str, msgspec.Raw])
+    return {name: _unmask(bytes(raw)) if masked else bytes(raw) for name, raw in members.items()}
+
+
 def value(body: bytes | msgspec.Raw) -> Any:
     """The Python value of a small piece, such as a cursor or serverInfo. Raises BadJsonError, TooDeepError."""
     raw = bytes(body)

@@ -35,7 +35,7 @@ class Pages:
     """Takes result objects in order; says which cursor to ask for next.
 
     ``ttl_ms`` and ``cache_scope`` are the most cautious of all pages (None before the first page that states one).
-    ``server_info`` is what the first page's ``_meta`` says.
+    ``server_info`` is what the first page's ``_meta`` says; ``results`` are the pages, verbatim.
     """
 
     def __init__(self, max_pages: int, max_tools: int) -> None:
@@ -44,6 +44,7 @@ class Pages:
         self._cursors: set[str] = set()
         self._sha256 = hashlib.sha256()
         self.tools: list[bytes] = []
+        self.results: list[bytes] = []
         self.count = 0
         self.ttl_ms: int | None = None
         self.cache_scope: str | None = None
@@ -65,6 +66,7 @@ class Pages:
         if len(self.tools) > self._max_tools:
             raise TooManyToolsError(f"The list has more than {self._max_tools} tools.")
         self._sha256.update(result)
+        self.results.append(result)
         self._read_cache_hints(page)
         if self.count == 0:
             self.server_info = _server_info(page.meta)

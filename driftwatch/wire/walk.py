@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from driftwatch.errors import WireError
-from driftwatch.wire import http_sse, messages, restarts, session
+from driftwatch.wire import http_sse, restarts, session
 from driftwatch.wire.channels import Channel, LegacyChannel, ModernChannel
 from driftwatch.wire.client import Budget, WireClient
 from driftwatch.wire.errors import (
-    IncompleteWalkError,
-    NotServingToolsError,
-    RpcError,
-    ServerError,
     SessionLostError,
 )
 from driftwatch.wire.facts import Era, EraFacts, Listing, Restart, Session, Target, Transport
+from driftwatch.wire.listing import read_pages, rpc_error
 from driftwatch.wire.pages import Pages
 
 # A list_changed this soon after initialize is the server's own start, not an announcement.
@@ -119,7 +115,7 @@ def _has_id(kept: Session | None) -> bool:
 async def _reinitialize(state: _Walk) -> None:
     answer = await session.handshake(LegacyChannel(state.client, state.target, None, state.budget))
     if answer.failure is not None:
-        raise _rpc_error("initialize", answer.failure, answer.status)
+        raise rpc_error("initialize", answer.failure, answer.status)
     _adopt(state, await session.open_session(state.client, state.target, answer, state.budget))
 
 
@@ -138,32 +134,8 @@ async def _list(state: _Walk, channel: Channel) -> Listing:
     settings, clock = state.client.settings, state.client.clock
     pages = Pages(settings.max_pages, settings.max_tools)
     sent_at = clock.now()
-    cursor = await _page(state, channel, pages, {})
-    while cursor is not None:
-        cursor = await _page(state, channel, pages, {"cursor": cursor})
+    await read_pages(channel, pages, state.facts, state.list_changed_at)
     return _listing(state, pages, sent_at, clock.now())
-
-
-async def _page(state: _Walk, channel: Channel, pages: Pages, params: Mapping[str, Any]) -> str | None:
-    answer = await channel.ask("tools/list", params)
-    state.list_changed_at += answer.list_changed_at
-    if answer.result is not None:
-        return pages.take(answer.result)
-    failure = answer.failure or messages.RpcFailure(0, "no answer")
-    if pages.count:
-        raise IncompleteWalkError(
-            f"Page {pages.count + 1} failed: {failure.message} ({failure.code}).", status=answer.status
-        )
-    if failure.code == messages.METHOD_NOT_FOUND and not state.facts.tools_declared:
-        raise NotServingToolsError("The server declares no tools and lists none.", status=answer.status)
-    raise _rpc_error("tools/list", failure, answer.status)
-
-
-def _rpc_error(method: str, failure: messages.RpcFailure, status: int) -> WireError:
-    told = f"{method} failed: {failure.message} ({failure.code})."
-    if failure.code == messages.INTERNAL_ERROR:
-        return ServerError(told, status=status)
-    return RpcError(told, rpc_code=failure.code, status=status)
 
 
 def _listing(state: _Walk, pages: Pages, sent_at: datetime, arrived_at: datetime) -> Listing:
@@ -179,6 +151,7 @@ def _listing(state: _Walk, pages: Pages, sent_at: datetime, arrived_at: datetime
         sent_at=sent_at,
         arrived_at=arrived_at,
         tools=tuple(pages.tools),
+        results=tuple(pages.results),
         body_sha256=pages.sha256,
         pages=pages.count,
         size_bytes=state.budget.used,

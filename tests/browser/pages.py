@@ -14,6 +14,8 @@ def paths(world: World) -> dict[str, str]:
         "search": "/?q=order",
         "filtered": "/?tag=prod&era=modern",
         "rules": "/rules",
+        "guides": "/announce",
+        "guide": "/announce/python-mcp-2",
         "changelog": "/changelog",
         "changelog of a server": f"/changelog?server={world.servers['orders']}&verdict=breaking",
         "as of": f"/servers/{world.servers['orders']}/as-of?at={moment:%Y-%m-%dT%H:%M:%S}",

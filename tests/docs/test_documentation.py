@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
@@ -62,3 +63,12 @@ def test_readme_names_only_targets_that_the_makefile_has() -> None:
     makefile = (REPOSITORY / "Makefile").read_text()
     named = set(re.findall(r"(?:`|\$ )make ([a-z]+)", (REPOSITORY / "README.md").read_text()))
     assert {target for target in named if not re.search(rf"^{target}:", makefile, re.MULTILINE)} == set()
+
+
+def test_the_agents_page_names_its_options() -> None:
+    from driftwatch.cli.main import cli
+
+    [command] = [one.callback for one in cli.registered_commands if one.name == "agent"]
+    options = {f"--{name.replace('_', '-')}" for name in inspect.signature(command).parameters} - {"--target"}
+    page = (REPOSITORY / "docs" / "agent.md").read_text()
+    assert set(re.findall(r"`(--[a-z-]+)", page)) == options

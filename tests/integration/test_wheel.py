@@ -56,9 +56,14 @@ def driftwatch(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_migrations_templates_and_types(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     tracked = subprocess.run(
-        ["git", "ls-files", "-z", "driftwatch", "alembic"], cwd=REPOSITORY, check=True, capture_output=True, text=True
+        ["git", "ls-files", "-z", "driftwatch", "alembic", "docs/announce"],
+        cwd=REPOSITORY,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout.rstrip("\0")
-    wanted = {re.sub("^alembic/", "driftwatch/db/migrations/", name) for name in tracked.split("\0")}
+    inside = {"alembic/": "driftwatch/db/migrations/", "docs/announce/": "driftwatch/web/announce/"}
+    wanted = {re.sub("^(alembic|docs/announce)/", lambda m: inside[m[0]], name) for name in tracked.split("\0")}
     assert "driftwatch/db/migrations/env.py" in wanted
     assert wanted - names == set()
     assert "driftwatch/py.typed" in names

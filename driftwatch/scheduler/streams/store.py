@@ -108,6 +108,7 @@ async def load_wanted(session: AsyncSession, shards: Collection[int], modulus: i
         .where(
             col(Profile.closed_at).is_(None),
             Server.state == "active",
+            col(Server.pushed).is_(False),
             func.mod(col(Profile.id), modulus).in_(list(shards)),
         )
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from driftwatch.web.api import alerts, changes, channels, compare, quiet, servers, tools
+from driftwatch.web.api import alerts, changes, channels, compare, eras, pushed, quiet, servers, tools
 from driftwatch.web.api.ascii_json import AsciiJSONResponse
 from driftwatch.web.problems import Problem
 
@@ -19,7 +19,9 @@ router = APIRouter(
     },
 )
 router.include_router(servers.router)
+router.include_router(pushed.router)
 router.include_router(tools.router)
+router.include_router(eras.router)
 router.include_router(changes.router)
 router.include_router(alerts.router)
 router.include_router(compare.router)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from driftwatch.alerts.views import AlertView, DecisionView
+from driftwatch.announcement.guide import how_to_announce
 from driftwatch.classify.tool import PartAssessment
 from driftwatch.classify.verdict import Finding
 from driftwatch.history.views import ChangeView, FindingView, JudgementView, PartView
@@ -134,6 +135,7 @@ def _fields(change: ChangeView) -> dict[str, Any]:
         "parts": [part_out(part) for part in change.parts],
         "announcement": change.announcement,
         "announcement_reason": change.announcement_reason,
+        "announcement_help": how_to_announce(change.announcement, change.announcement_reason),
         "window": WindowOut(start=change.window[0], end=change.window[1]),
         "recorded_at": change.recorded_at,
         "state": change.state,

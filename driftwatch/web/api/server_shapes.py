@@ -73,6 +73,7 @@ def server_out(view: ServerView) -> ServerOut:
         id=server.id,
         name=server.name,
         url=server.url,
+        pushed=server.pushed,
         owner=server.owner,
         tags=server.tags,
         interval_seconds=server.interval_seconds,

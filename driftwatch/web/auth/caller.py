@@ -7,12 +7,13 @@ from typing import Final, Literal
 
 from driftwatch.errors import ForbiddenError
 
-Scope = Literal["read", "write", "check", "admin"]
+Scope = Literal["read", "write", "check", "push", "admin"]
 
 #: what each scope includes besides itself
 IMPLIES: Final[dict[str, frozenset[str]]] = {
-    "admin": frozenset({"read", "write", "check", "admin"}),
-    "write": frozenset({"read", "write", "check"}),
+    "admin": frozenset({"read", "write", "check", "push", "admin"}),
+    "write": frozenset({"read", "write", "check", "push"}),
+    "push": frozenset({"push"}),
     "check": frozenset({"check"}),
     "read": frozenset({"read"}),
 }

@@ -17,6 +17,7 @@ from driftwatch.web.auth.sessions import LoginRequiredError, Session, check_csrf
 
 if TYPE_CHECKING:
     from driftwatch.app import Services
+    from driftwatch.web.equivalences import Equivalences
 
 bearer = HTTPBearer(auto_error=False, description="A token `dw_…`; the first one is in HOME/admin-token.")
 
@@ -32,6 +33,12 @@ def services_of(request: Request) -> Services:
     """The composed services of this process."""
     services: Services = request.app.state.services
     return services
+
+
+def equivalences_of(request: Request) -> Equivalences:
+    """What this process has found out about tools over the eras."""
+    equivalences: Equivalences = request.app.state.equivalences
+    return equivalences
 
 
 async def transaction(request: Request) -> AsyncIterator[AsyncSession]:
@@ -66,6 +73,7 @@ def allowed(scope: Scope) -> Callable[..., Awaitable[Caller]]:
 
 Reader = Annotated[Caller, Depends(allowed("read"))]
 Writer = Annotated[Caller, Depends(allowed("write"))]
+Pusher = Annotated[Caller, Depends(allowed("push"))]
 
 
 @dataclass(frozen=True, slots=True)

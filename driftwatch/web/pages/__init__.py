@@ -18,6 +18,7 @@ def router(services: Services) -> APIRouter:
         changelog,
         changes,
         channels,
+        guides,
         overview,
         past,
         policy,
@@ -42,6 +43,7 @@ def router(services: Services) -> APIRouter:
         channels,
         quieting,
         policy,
+        guides,
     ):
         pages.include_router(page.router(services))
     return pages

@@ -8,14 +8,15 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from driftwatch.errors import NotFoundError
-from driftwatch.history import read as history_read
 from driftwatch.history import tool_read
-from driftwatch.web.auth.dependencies import PageVisitor
+from driftwatch.history.definitions import load_definitions
+from driftwatch.web.auth.dependencies import PageVisitor, equivalences_of
 from driftwatch.web.pages import comparing, kinds, lineage, store
 from driftwatch.web.pages.definitions import Definition
 from driftwatch.web.pages.forms import Id
 from driftwatch.web.pages.render import render
 from driftwatch.web.pages.words import State
+from driftwatch.wire.facts import Era
 
 if TYPE_CHECKING:
     from driftwatch.app import Services
@@ -35,7 +36,11 @@ def router(services: Services) -> APIRouter:
             if (head.server_id, head.name) != (other.server_id, other.name):
                 raise NotFoundError("these are two different tools", hint="compare one tool over its kinds of clients")
             shown = [lineage.current(await tool_read.tool_versions(session, key)) for key in (tool_id, other_id)]
-            sides = [Definition.of(await history_read.definition(session, version.id)) for version in shown]
+            found = await load_definitions(session, [version.id for version in shown])
+        definitions = [found[version.id] for version in shown]
+        modern, legacy = definitions if head.era == Era.MODERN else definitions[::-1]
+        alike = (await equivalences_of(request).of({head.name: (modern, legacy)})).get(head.name)
+        sides = [Definition.of(definition.verbatim) for definition in definitions]
         parts = comparing.plainly(sides[0], sides[1])
         return render(
             request,
@@ -45,7 +50,8 @@ def router(services: Services) -> APIRouter:
             other=other,
             versions=[version.number for version in shown],
             parts=parts,
-            likeness=kinds.state_of(sides[0], sides[1], changed=any(part.comparison.changed for part in parts)),
+            likeness=kinds.state_of(alike),
+            said=kinds.said_of(alike),
             alike=_ALIKE,
             differing=_DIFFERS,
         )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from driftwatch.announcement.guide import how_to_announce
 from driftwatch.history.views import ChangeView, JudgementView
 from driftwatch.web.pages import times
 from driftwatch.web.pages.timeline import Timeline, draw, moments, streams
@@ -24,12 +25,13 @@ _UNHEARD: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """The third question answered: a sentence, facts (label, words), the drawing, and a closing note."""
+    """The third question answered: a sentence, facts (label, words), the drawing, a closing note, and what to do."""
 
     sentence: str
     facts: tuple[tuple[str, str], ...]
     timeline: Timeline
     note: str
+    help: str | None
 
 
 def explain(change: ChangeView, now: datetime) -> Announced:
@@ -40,6 +42,7 @@ def explain(change: ChangeView, now: datetime) -> Announced:
         facts=tuple(_facts(change, evidence)),
         timeline=draw(change, evidence, now, description=sentence(change)),
         note=_note(change.judgement),
+        help=how_to_announce(change.announcement, change.announcement_reason),
     )
 
 

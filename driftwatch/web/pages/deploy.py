@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from driftwatch.announcement.guide import how_to_announce
 from driftwatch.history.views import ChangeView
 from driftwatch.web.pages import announced, entries, story, times, words
 from driftwatch.web.pages.words import State
@@ -51,6 +52,7 @@ class Deploy:
     verdict: State
     announcement: State
     sentence: str
+    help: str | None
     evidence_href: str
     rule: int | None
     window: tuple[datetime, datetime]
@@ -73,6 +75,7 @@ def tell(changes: Sequence[ChangeView]) -> Deploy:
         verdict=words.verdict(worst.verdict, worst.via),
         announcement=words.announcement(worst.announcement, worst.announcement_reason),
         sentence=announced.sentence(worst),
+        help=how_to_announce(worst.announcement, worst.announcement_reason),
         evidence_href=f"/changes/{worst.id}#q3",
         rule=worst.judgement.rule if worst.judgement else None,
         window=window,

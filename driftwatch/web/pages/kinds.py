@@ -1,45 +1,53 @@
 """The same tool as two kinds of clients see it: one contract, one contract in the known wrapping, or two. Pure.
 
-SDKs that serve both eras wrap outputs that are no objects as ``{result: …}`` for 2025-11-25 clients and rewrite the
-references below it; that is no difference anyone has to act on.
+What the digests leave open is decided by :mod:`driftwatch.classify.eras`; this is how it is shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from driftwatch.capture.semantic import semantic_digest
+from driftwatch.capture.model import ToolDefinition
+from driftwatch.classify.eras import Equivalence
 from driftwatch.history.views import ToolView
 from driftwatch.web.pages import words
-from driftwatch.web.pages.definitions import Definition
 from driftwatch.web.pages.words import State
 
-Likeness = Literal["same", "words", "wrapped", "differs", "one-sided"]
+Sides = tuple[ToolDefinition, ToolDefinition]
+
+Likeness = Literal["same", "words", "wrapped", "equivalent", "differs", "undecided", "one-sided"]
 
 #: tools whose two definitions are loaded and compared; the rest is told apart by digests alone
 MAX_COMPARED: Final = 60
-_DEEPEST: Final = 100
+#: sentences shown of what differs
+MAX_SAID: Final = 3
 
 _STATES: Final[Mapping[Likeness, State]] = {
     "same": State("compatible", "compatible", "same contract", quiet=True),
     "words": State("compatible", "compatible", "same contract, other words", quiet=True),
     "wrapped": State("compatible", "compatible", "same up to the known wrapping", quiet=True),
+    "equivalent": State("compatible", "compatible", "same contract, written differently", quiet=True),
     "differs": State("undecided", "note", "really differs"),
+    "undecided": State("undecided", "undecided", "not decided whether they differ"),
     "one-sided": State("undecided", "note", "seen by one kind only"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A tool over both kinds of clients; ``sides``: (tool id, era, version) of each that has it now."""
+    """A tool over both kinds of clients; ``sides``: (tool id, era, version) of each that has it now.
+
+    ``said``: what a client that holds one contract would make of the other, in words.
+    """
 
     name: str
     sides: tuple[tuple[int, str, int], ...]
     likeness: Likeness
     state: State
     parts: str
+    said: tuple[str, ...] = ()
 
     @property
     def href(self) -> str:
@@ -58,31 +66,50 @@ class Compared:
 
 def to_load(tools: Sequence[ToolView]) -> list[int]:
     """The versions whose definitions decide between wrapped and different."""
-    doubtful = [group for group in _groups(tools).values() if len(group) > 1 and _by_digest(group) == "differs"]
+    doubtful = [group for group in groups(tools).values() if len(group) > 1 and _by_digest(group) == "differs"]
     return [tool.version_id for group in doubtful[:MAX_COMPARED] for tool in group if tool.version_id is not None]
 
 
-def compare(tools: Sequence[ToolView], definitions: Mapping[int, Definition], eras: Sequence[str]) -> Compared | None:
-    """How alike the kinds of clients see this server; None when only one kind is watched."""
+def sides(tools: Sequence[ToolView], definitions: Mapping[int, ToolDefinition]) -> dict[str, Sides]:
+    """The pairs of definitions that the classifier must be asked about, by tool: modern first."""
+    found = {}
+    for name, group in groups(tools).items():
+        loaded = {tool.era: definitions.get(tool.version_id or 0) for tool in group}
+        modern, legacy = loaded.get("modern"), loaded.get("legacy")
+        if modern is not None and legacy is not None:
+            found[name] = (modern, legacy)
+    return found
+
+
+def compare(tools: Sequence[ToolView], equivalences: Mapping[str, Equivalence], eras: Sequence[str]) -> Compared | None:
+    """How alike the kinds of clients see this server; None when only one kind is watched.
+
+    ``equivalences``: what the classifier said, by tool; without it only digests speak.
+    """
     if len(set(eras)) < 2:
         return None
-    pairs = [_pair(name, group, definitions) for name, group in _groups(tools).items()]
+    pairs = [_pair(name, group, equivalences.get(name)) for name, group in groups(tools).items()]
     odd = tuple(pair for pair in pairs if pair.likeness != "same")
     return Compared(_sentence(pairs), odd)
 
 
-def state_of(one: Definition, other: Definition, *, changed: bool) -> State:
-    """How alike two definitions are; ``changed``: something differs that people can see."""
-    same = all(
-        semantic_digest(one.body.get(key)) == semantic_digest(other.body.get(key))
-        for key in ("inputSchema", "outputSchema")
-    )
-    if same:
-        return _STATES["words" if changed else "same"]
-    return _STATES["wrapped" if same_but_wrapped(one, other) else "differs"]
+def state_of(found: Equivalence | None) -> State:
+    """How alike two definitions are; None: there was no answer in time."""
+    return _STATES["undecided" if found is None else found.likeness]
 
 
-def _groups(tools: Sequence[ToolView]) -> dict[str, list[ToolView]]:
+def said_of(found: Equivalence | None) -> tuple[str, ...]:
+    """What differs, in words: for whom, and what."""
+    sentences: dict[str, None] = {}
+    for difference in found.differences if found else ():
+        for finding in difference.assessment.findings:
+            if finding.level in ("breaking", "warning"):
+                sentences.setdefault(f"to {words.clients(difference.holder)}, {finding.message}")
+    return tuple(sentences)[:MAX_SAID]
+
+
+def groups(tools: Sequence[ToolView]) -> dict[str, list[ToolView]]:
+    """The tools that are listed now, by name."""
     found: dict[str, list[ToolView]] = {}
     for tool in tools:
         if tool.version is not None:
@@ -90,14 +117,19 @@ def _groups(tools: Sequence[ToolView]) -> dict[str, list[ToolView]]:
     return found
 
 
-def _pair(name: str, group: Sequence[ToolView], definitions: Mapping[int, Definition]) -> Pair:
-    likeness: Likeness = "one-sided" if len(group) < 2 else _by_digest(group)
-    if likeness == "differs":
-        both = [definitions.get(tool.version_id or 0) for tool in group[:2]]
-        if both[0] is not None and both[1] is not None and same_but_wrapped(both[0], both[1]):
-            likeness = "wrapped"
-    sides = tuple((tool.id, tool.era, tool.version) for tool in group if tool.version is not None)
-    return Pair(name, sides, likeness, _STATES[likeness], _parts(group) if len(group) > 1 else "")
+def likeness(group: Sequence[ToolView], found: Equivalence | None) -> Likeness:
+    """How alike the kinds of clients see one tool; ``found``: what the classifier said, where it was asked."""
+    if len(group) < 2:
+        return "one-sided"
+    by_digest = _by_digest(group)
+    return by_digest if by_digest != "differs" or found is None else found.likeness
+
+
+def _pair(name: str, group: Sequence[ToolView], found: Equivalence | None) -> Pair:
+    alike = likeness(group, found)
+    shown = tuple((tool.id, tool.era, tool.version) for tool in group if tool.version is not None)
+    parts = _parts(group) if len(group) > 1 else ""
+    return Pair(name, shown, alike, _STATES[alike], parts, said_of(found))
 
 
 def _by_digest(group: Sequence[ToolView]) -> Likeness:
@@ -112,52 +144,8 @@ def _parts(group: Sequence[ToolView]) -> str:
     return ", ".join(sorted(part for part in {*first, *second} if first.get(part) != second.get(part)))
 
 
-def same_but_wrapped(one: Definition, other: Definition) -> bool:
-    """True when inputs mean the same and outputs do once the wrapping is taken off either side."""
-    inputs = [semantic_digest(side.body.get("inputSchema")) for side in (one, other)]
-    outputs = [side.body.get("outputSchema") for side in (one, other)]
-    if inputs[0] != inputs[1] or any(schema is None for schema in outputs):
-        return False
-    return _wraps(outputs[0], outputs[1]) or _wraps(outputs[1], outputs[0])
-
-
-def _wraps(outer: Any, inner: Any) -> bool:
-    bare = unwrapped(outer)
-    return bare is not None and semantic_digest(bare) == semantic_digest(inner)
-
-
-def unwrapped(schema: Any) -> Any:
-    """The schema inside ``{result: …}``, its definitions and references put back; None when it is no wrapping."""
-    properties = schema.get("properties") if isinstance(schema, Mapping) else None
-    if not isinstance(properties, Mapping) or list(properties) != ["result"]:
-        return None
-    inner = _rewritten(properties["result"], _DEEPEST)
-    if not isinstance(inner, dict):
-        return inner
-    kept = {key: schema[key] for key in ("$defs", "definitions", "$schema") if key in schema and key not in inner}
-    return {**inner, **kept}
-
-
-def _rewritten(node: Any, depth: int) -> Any:
-    if depth <= 0:
-        return node
-    if isinstance(node, list):
-        return [_rewritten(item, depth - 1) for item in node]
-    if not isinstance(node, Mapping):
-        return node
-    return {
-        key: _reference(value) if key == "$ref" and isinstance(value, str) else _rewritten(value, depth - 1)
-        for key, value in node.items()
-    }
-
-
-def _reference(target: str) -> str:
-    prefix = "#/properties/result"
-    return f"#{target.removeprefix(prefix)}" if target == prefix or target.startswith(f"{prefix}/") else target
-
-
 def _sentence(pairs: Sequence[Pair]) -> str:
-    odd = [pair for pair in pairs if pair.likeness in ("differs", "one-sided")]
+    odd = [pair for pair in pairs if pair.likeness in ("differs", "undecided", "one-sided")]
     wrapped = sum(1 for pair in pairs if pair.likeness == "wrapped")
     if not pairs:
         return "Neither kind of client sees a tool."

@@ -43,7 +43,7 @@ class ProfileLine:
 
 @dataclass(frozen=True, slots=True)
 class ServerLine:
-    """A registered server as it was registered."""
+    """A registered server as it was registered. ``pushed``: nobody polls it, and it has no URL."""
 
     id: int
     name: str
@@ -56,6 +56,7 @@ class ServerLine:
     created_at: datetime
     header_names: tuple[str, ...] = ()
     transitive: bool = False
+    pushed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

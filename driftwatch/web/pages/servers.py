@@ -18,7 +18,7 @@ from driftwatch.history.hearing import load_hearing
 from driftwatch.history.store import load_doubts
 from driftwatch.servers import changes as server_changes
 from driftwatch.servers.model import ServerPatch
-from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
+from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor, equivalences_of
 from driftwatch.web.pages import (
     advice,
     entries,
@@ -30,7 +30,6 @@ from driftwatch.web.pages import (
     store,
     watched,
 )
-from driftwatch.web.pages.definitions import Definition
 from driftwatch.web.pages.forms import Id, Text, see_other
 from driftwatch.web.pages.render import render
 
@@ -67,7 +66,7 @@ def router(services: Services) -> APIRouter:
             doubtful = await load_definitions(session, kinds.to_load(tools))
         rows = watched.tool_rows(tools, baselines, now)
         eras = list(dict.fromkeys(profile.era for profile in profiles))
-        bodies = {key: Definition.of(found.verbatim) for key, found in doubtful.items()}
+        alike = await equivalences_of(request).of(kinds.sides(tools, doubtful))
         leads = {change.id: change for change in changes}
         return render(
             request,
@@ -82,7 +81,7 @@ def router(services: Services) -> APIRouter:
             tools=rows[: watched.MAX_TOOLS],
             more_tools=max(len(rows) - watched.MAX_TOOLS, 0),
             summary=watched.summary(rows),
-            kinds=kinds.compare(tools, bodies, eras),
+            kinds=kinds.compare(tools, alike, eras),
             line=evidence_line.draw(heard, eras, now, server=line.name, chosen=chosen),
             ranges=evidence_line.RANGES,
             credential=advice.credential(line, profiles, now),

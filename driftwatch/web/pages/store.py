@@ -144,6 +144,7 @@ def _server(row: Server, headers: Sequence[str]) -> ServerLine:
         state=row.state,
         created_at=when(row.created_at),
         header_names=tuple(headers),
+        pushed=row.pushed,
     )
 
 

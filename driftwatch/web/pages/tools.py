@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, Response
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.alerts import actions, transitive_store
 from driftwatch.alerts import read as alerts_read
 from driftwatch.alerts.actions import By
 from driftwatch.history import read as history_read
 from driftwatch.history import tool_read
-from driftwatch.history.views import ChangeView
-from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
-from driftwatch.web.pages import comparing, lineage, raw, store, story
+from driftwatch.history.definitions import load_definitions
+from driftwatch.history.views import ChangeView, VersionView
+from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor, equivalences_of
+from driftwatch.web.pages import comparing, kinds, lineage, raw, store, story
 from driftwatch.web.pages.definitions import Definition
 from driftwatch.web.pages.forms import Id, see_other
+from driftwatch.web.pages.models import ToolHead
 from driftwatch.web.pages.render import render
+from driftwatch.wire.facts import Era
 
 if TYPE_CHECKING:
     from driftwatch.app import Services
@@ -49,10 +54,12 @@ def router(services: Services) -> APIRouter:
             before = Definition.of(await history_read.definition(session, chosen.old.id))
             after = Definition.of(await history_read.definition(session, chosen.new.id))
             changes = await history_read.load_changes(session, tool_id=tool_id, limit=RECENT)
+            across = await _current_sides(session, versions, [twin for twin in twins if twin.era != head.era])
             newest = changes[0] if changes else None
             choices = await transitive_store.choices(session, head.server_id)
             alert = await alerts_read.alert_for_changeset(session, newest.changeset_id) if newest else None
         told = _change_between(changes, chosen)
+        alike = await equivalences_of(request).of(across)
         parts = await comparing.parts(services, head, before, after, told, same=chosen.same)
         return render(
             request,
@@ -62,6 +69,7 @@ def router(services: Services) -> APIRouter:
             now=now,
             head=head,
             twins=twins,
+            alike={era: (kinds.state_of(alike.get(era)), kinds.said_of(alike.get(era))) for era in across},
             pair=chosen,
             baseline=lineage.accepted(baseline, now),
             since_baseline=baseline is not None and baseline.number == chosen.old.number,
@@ -91,6 +99,21 @@ def router(services: Services) -> APIRouter:
         return see_other(f"/tools/{tool_id}?done=saved")
 
     return pages
+
+
+async def _current_sides(
+    session: AsyncSession, versions: Sequence[VersionView], twins: Sequence[ToolHead]
+) -> dict[str, kinds.Sides]:
+    """What this tool and the same tool in another era are now, modern first, by that era; absent ones are left out."""
+    found = {}
+    for twin in twins:
+        both = [versions, await tool_read.tool_versions(session, twin.id)]
+        if all(lineage.since(side) is not None for side in both):
+            ids = [lineage.current(side).id for side in both]
+            loaded = await load_definitions(session, ids)
+            mine, yours = (loaded[key] for key in ids)
+            found[twin.era] = (yours, mine) if twin.era == Era.MODERN else (mine, yours)
+    return found
 
 
 def _change_between(changes: list[ChangeView], chosen: lineage.Pair) -> ChangeView | None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from driftwatch.alerts.views import AlertView, BaselineView, DeliveryView
+from driftwatch.announcement.guide import how_to_announce
 from driftwatch.capture.model import ConformanceFinding
 from driftwatch.history.ledger import Doubt
 from driftwatch.history.views import ListView, ToolView
@@ -28,6 +29,7 @@ class Seen:
     detail: str
     hint: str | None
     announces: str
+    guide: str | None
     names_itself: str
 
 
@@ -165,6 +167,7 @@ def _seen(profile: ProfileLine, now: datetime, *, paused: bool) -> Seen:
         detail=detail,
         hint=hint,
         announces=_announces(profile, now),
+        guide=how_to_announce("silent", _mute(profile)) if _mute(profile) else None,
         names_itself=_names_itself(profile),
     )
 
@@ -188,13 +191,21 @@ def _polling(profile: ProfileLine, now: datetime, *, paused: bool) -> tuple[Stat
     return State("compatible", "compatible", "fine", quiet=True), f"{tools}, {last}{took}{due}", None
 
 
+def _mute(profile: ProfileLine) -> str | None:
+    """Why a change could not be announced, where that is known already."""
+    if profile.list_changed_declared is False:
+        return "not-declared"
+    hearing = profile.hearing
+    return "cannot-deliver" if hearing is not None and hearing.state == "cannot-deliver" else None
+
+
 def _announces(profile: ProfileLine, now: datetime) -> str:
     if profile.list_changed_declared is None:
         return "not known yet"
-    if not profile.list_changed_declared:
+    if _mute(profile) == "not-declared":
         return "No. It declares no listChanged, so its clients cannot hear of changes."
     hearing = profile.hearing
-    if hearing is not None and hearing.state == "cannot-deliver":
+    if _mute(profile) == "cannot-deliver":
         return "No. It declares listChanged, but offers no stream on which a list_changed could arrive."
     if hearing is None or hearing.since is None:
         why = _UNHELD.get("" if hearing is None else hearing.state, "")

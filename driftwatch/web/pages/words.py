@@ -97,6 +97,9 @@ _FAILURES: Final[Mapping[str, str]] = {
     "compressed": "compressed answer",
     "not-serving-tools": "serves no tools",
     "history-quota": "history is full",
+    "no-snapshots": "no snapshots pushed",
+    "command-failed": "command cannot be started",
+    "process-exited": "command ended",
 }
 
 #: what clients of an era are called in front of people

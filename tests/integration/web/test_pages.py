@@ -15,9 +15,13 @@ import httpx2
 import pytest
 from browser.world import BIDI_NAME, LONG_NAME, MARKUP_NAME, World
 from sqlalchemy import text
+from sqlmodel import select
 
 from driftwatch.app import Services
 from driftwatch.db.engine import run_sql
+from driftwatch.history.tables import Change
+from driftwatch.servers.model import ServerSpec
+from driftwatch.servers.pushed import find_or_register
 from driftwatch.testing.shop import Shop
 
 pytestmark = pytest.mark.postgres
@@ -433,3 +437,36 @@ async def test_the_list_as_it_was_and_what_is_uncertain_inside_a_window(visitor:
     assert "v1" in before[before.index(">get_order</a>") :][:300]
     assert "did not watch orders yet" in await visitor.get(at(400 * 86400))
     await visitor.get(f"{path}?at=yesterday", 422)
+
+
+async def test_guides_stand_inside_the_service(visitor: Any) -> None:
+    index = await visitor.get("/announce")
+    assert 'href="/announce/fastmcp"' in index
+    for reason in ("not-declared", "cannot-deliver", "not-delivered", "restart"):
+        assert f'id="{reason}"' in index
+    assert "ListenHandler(bus)" in await visitor.get("/announce/fastmcp")
+    assert "There is no such guide" in await visitor.get("/announce/nothing", 404)
+
+
+async def test_silence_leads_to_how_to_announce(visitor: Any) -> None:
+    async with visitor.world.services.db.transaction() as session:
+        query = select(Change).where(Change.announcement == "silent").limit(1)
+        silent = (await session.exec(query)).one()
+    link = f'href="/announce#{silent.announcement_reason}"'
+    assert link in await visitor.get(f"/changes/{silent.id}")
+    assert link in await visitor.get(f"/changesets/{silent.changeset_id}")
+    assert 'href="/announce#not-declared"' in await visitor.get(f"/servers/{silent.server_id}")
+
+
+async def test_a_pushed_server_is_shown_as_one(visitor: Any) -> None:
+    spec = ServerSpec("", "by-agent", interval_seconds=60, pushed=True)
+    services = visitor.world.services
+    async with services.db.transaction() as session:
+        found = await find_or_register(session, services.settings, spec, actor="test")
+    page = await visitor.get(f"/servers/{found.server_id}")
+    assert "pushed by an agent" in page
+    assert "expected every 1 min" in page
+    assert "Check now" not in page
+    form = {"name": "by-agent", "interval": "120", "owner": "mei", "mode": "pinned"}
+    assert "expected every 2 min" in await visitor.post(f"/servers/{found.server_id}/edit", form)
+    assert "by-agent" in await visitor.get("/")

@@ -60,7 +60,10 @@ def test_one_tool_is_told_in_full() -> None:
         "v3 → v4, between 14:02 and 14:07 UTC · not announced: the server declares no listChanged",
         "owner payments · seen by 2026-07-28 clients",
     ]
-    assert [link.url for link in message.links] == ["https://drift.example/changes/7"]
+    assert [link.url for link in message.links] == [
+        "https://drift.example/changes/7",
+        "https://drift.example/announce#not-declared",
+    ]
     assert message.fallback == "🔇✕ Silent breaking change · orders / get_order: status may now be null"
 
 

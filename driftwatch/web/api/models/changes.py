@@ -83,6 +83,9 @@ class ChangeOut(BaseModel):
     parts: list[PartOut]
     announcement: Announcement | None
     announcement_reason: str | None
+    announcement_help: str | None = Field(
+        description="Path of the page that says what the server's author can do.", examples=["/announce#not-declared"]
+    )
     window: WindowOut
     recorded_at: datetime
     state: str

@@ -95,7 +95,8 @@ class ServerOut(BaseModel):
 
     id: int
     name: str
-    url: str
+    url: str = Field(description="Empty for a pushed server.")
+    pushed: bool = Field(description="Its snapshots are handed in by an agent; driftwatch polls nothing.")
     owner: str | None
     tags: list[str]
     interval_seconds: int

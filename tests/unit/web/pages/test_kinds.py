@@ -3,20 +3,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from driftwatch.capture.model import Part
 from driftwatch.capture.snapshot import take
+from driftwatch.classify.eras import Difference, Equivalence
+from driftwatch.classify.tool import PartAssessment
+from driftwatch.classify.verdict import Finding
 from driftwatch.history.views import ToolView
 from driftwatch.web.pages import kinds
-from driftwatch.web.pages.definitions import Definition
 from driftwatch.wire.facts import Era
-
-NUMBERS = {"type": "array", "items": {"$ref": "#/$defs/N"}, "$defs": {"N": {"type": "number"}}}
-WRAPPED = {
-    "type": "object",
-    "properties": {
-        "result": {"type": "array", "items": {"$ref": "#/properties/result/$defs/N"}, "$defs": NUMBERS["$defs"]}
-    },
-    "required": ["result"],
-}
 
 
 def body(**more: Any) -> dict[str, Any]:
@@ -30,32 +24,48 @@ def view(key: int, era: str, definition: dict[str, Any]) -> ToolView:
     )
 
 
-def likeness(modern: dict[str, Any], legacy: dict[str, Any]) -> str:
+NULLABLE = body(outputSchema={"type": ["object", "null"]})
+FINDING = Finding("output-null-added", "", "breaking", "widens", "results may now be null")
+DIFFERS = Equivalence(
+    "differs", (Difference(Era.MODERN, PartAssessment(Part.OUTPUT, "breaking", findings=(FINDING,))),)
+)
+
+
+def pair(modern: dict[str, Any], legacy: dict[str, Any], found: Equivalence | None = None) -> kinds.Pair | None:
     views = [view(1, "modern", modern), view(2, "legacy", legacy)]
-    loaded = {1: Definition(b"", modern), 2: Definition(b"", legacy)}
     assert set(kinds.to_load(views)) <= {1, 2}
-    found = kinds.compare(views, loaded, ["modern", "legacy"])
-    assert found is not None
-    return found.pairs[0].likeness if found.pairs else "same"
+    compared = kinds.compare(views, {} if found is None else {"t": found}, ["modern", "legacy"])
+    assert compared is not None
+    return compared.pairs[0] if compared.pairs else None
 
 
-def test_equal_definitions_are_the_same() -> None:
-    assert likeness(body(), body()) == "same"
+def test_what_the_digests_decide_needs_no_classifier() -> None:
+    assert pair(body(), body()) is None
+    worded = pair(body(description="one"), body(description="two"), DIFFERS)
+    assert worded is not None
+    assert worded.likeness == "words"
 
 
-def test_other_words_are_the_same_contract() -> None:
-    assert likeness(body(description="one"), body(description="two")) == "words"
+def test_what_they_leave_open_the_classifier_decides() -> None:
+    unasked = pair(body(), NULLABLE)
+    assert unasked is not None
+    assert (unasked.likeness, unasked.said) == ("differs", ())
+    wrapped = pair(body(), NULLABLE, Equivalence("wrapped"))
+    assert wrapped is not None
+    assert wrapped.state.word == "same up to the known wrapping"
+    differs = pair(body(), NULLABLE, DIFFERS)
+    assert differs is not None
+    assert differs.said == ("to 2026-07-28 clients, results may now be null",)
 
 
-def test_the_known_wrapping_with_moved_references_is_no_difference() -> None:
-    assert likeness(body(outputSchema=NUMBERS), body(outputSchema=WRAPPED)) == "wrapped"
-
-
-def test_a_wrapping_around_something_else_differs() -> None:
-    other = {**NUMBERS, "items": {"type": "string"}}
-    assert likeness(body(outputSchema=other), body(outputSchema=WRAPPED)) == "differs"
-    changed_input = body(outputSchema=WRAPPED, inputSchema={"type": "object", "required": ["a"]})
-    assert likeness(body(outputSchema=NUMBERS), changed_input) == "differs"
+def test_only_what_differs_is_loaded_modern_first() -> None:
+    views = [view(1, "modern", body()), view(2, "legacy", NULLABLE)]
+    loaded = {
+        key: take([json.dumps(one).encode()], era=Era.MODERN).tools["t"] for key, one in ((1, body()), (2, NULLABLE))
+    }
+    assert sorted(kinds.to_load(views)) == [1, 2]
+    assert kinds.sides(views, loaded) == {"t": (loaded[1], loaded[2])}
+    assert kinds.sides(views, {1: loaded[1]}) == {}
 
 
 def test_one_kind_of_client_leaves_nothing_to_compare_and_a_missing_side_is_named() -> None:
@@ -65,10 +75,3 @@ def test_one_kind_of_client_leaves_nothing_to_compare_and_a_missing_side_is_name
     assert found is not None
     assert found.pairs[0].likeness == "one-sided"
     assert found.sentence == "Same contracts for both kinds of clients but 1: t."
-
-
-def test_a_schema_nested_without_end_is_looked_at_no_deeper_than_a_limit() -> None:
-    deep: Any = {"type": "number"}
-    for _ in range(400):
-        deep = {"items": deep}
-    assert kinds.unwrapped({"properties": {"result": deep}}) is not None
