@@ -13,7 +13,7 @@ from datetime import timedelta
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.capture.model import Snapshot
-from driftwatch.history import facts, ledger, store
+from driftwatch.history import doubt_store, facts, ledger, store
 from driftwatch.history.entries import Scene, Written, write_baseline, write_changes
 from driftwatch.history.evidence_store import note
 from driftwatch.history.ledger import Constants, Poll, Step
@@ -81,7 +81,7 @@ async def record(
 async def _apply(
     session: AsyncSession, scene: Scene, poll: Poll, constants: Constants, *, first: bool
 ) -> tuple[Step, Written]:
-    doubts = await store.load_doubts(session, scene.profile_id)
+    doubts = await doubt_store.load_doubts(session, scene.profile_id)
     seen = {name: one.sha256 for name, one in scene.snapshot.tools.items()}
     written = Written()
     if first:
@@ -95,10 +95,10 @@ async def _apply(
         meanings |= {one.sha256: one.meaning for one in scene.snapshot.tools.values()}
         step = ledger.compare(held, seen, doubts, poll, constants, meanings)
         written = await write_changes(session, scene, step.transitions, known)
-        await store.put_passed(session, scene.profile_id, poll.arrived_at, step.passed)
-        await store.put_mixed(session, scene.profile_id, poll.arrived_at, step.mixed)
+        await doubt_store.put_passed(session, scene.profile_id, poll.arrived_at, step.passed)
+        await doubt_store.put_mixed(session, scene.profile_id, poll.arrived_at, step.mixed)
     if doubts or step.doubts:
-        await store.put_doubts(session, scene.profile_id, step.doubts)
+        await doubt_store.put_doubts(session, scene.profile_id, step.doubts)
     if step.settled:
         await store.put_snapshot(session, scene.profile_id, scene.snapshot, scene.listing)
     return step, written

@@ -15,7 +15,7 @@ class ProfileLine:
     """One kind of client of a server, and how its polls go.
 
     ``state`` is ``new`` before the first complete poll, ``ok`` after one, else a failure code. ``hearing``: whether we
-    listen, where that was asked for.
+    listen, where that was asked for. ``unsettled``: tools whose definition does not hold still, where asked for.
     """
 
     id: int
@@ -34,6 +34,7 @@ class ProfileLine:
     duration_ms: float | None
     polls_survived: int
     hearing: Hearing | None = None
+    unsettled: tuple[str, ...] = ()
 
     @property
     def failing(self) -> bool:

@@ -14,8 +14,8 @@ from driftwatch.errors import InputError
 from driftwatch.history import read as history_read
 from driftwatch.history import tool_read
 from driftwatch.history.definitions import load_definitions
+from driftwatch.history.doubt_store import load_doubts
 from driftwatch.history.hearing import load_hearing
-from driftwatch.history.store import load_doubts
 from driftwatch.servers import changes as server_changes
 from driftwatch.servers.model import ServerPatch
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
