@@ -18,6 +18,7 @@ from driftwatch.alerts.notice import Notice
 from driftwatch.alerts.notices import summary_message
 from driftwatch.alerts.routes import Facts
 from driftwatch.alerts.tables import DailySummary, Decision
+from driftwatch.history.said_read import spoke_anew
 from driftwatch.settings import Settings
 
 #: changes that are loaded for a summary; the others are only counted
@@ -27,22 +28,25 @@ _SHOWN: Final = 300
 async def raise_summary(session: AsyncSession, settings: Settings) -> int:
     """Put the day's summary into the outbox when its hour has come; how many changes it tells of.
 
-    A day without quiet changes has no message. The first day only sets the mark: what was before it is history.
+    A day without quiet changes, on which no server said anything new of itself, has no message. The first day only
+    sets the mark: what was before it is history.
     """
     until = latest_hour(await store.now(session), settings.summary_hour_utc)
     since = (await session.execute(select(func.max(col(DailySummary.at))))).scalar()
     if since is not None and since >= until:
         return 0
     quiet, worded = await _decided(session, since or until, until)
+    spoke = await spoke_anew(session, since or until, until)
     mark = insert(DailySummary).values(day=until.date(), at=until, changes=len(quiet))
     marked = await session.execute(mark.on_conflict_do_nothing().returning(col(DailySummary.day)))
-    if not marked.all() or not quiet:
+    if not marked.all() or not (quiet or spoke):
         return 0
     message = summary_message(
         until.date(),
         await store.views(session, quiet[-_SHOWN:]),
         total=len(quiet),
         wording_only=worded,
+        spoke_anew=spoke,
         public_url=settings.public_url,
     )
     await dispatch(

@@ -44,7 +44,7 @@ async def put_passed(session: AsyncSession, profile_id: int, at: datetime, doubt
     """Note in the profile's poll history that differences came and went without being believed."""
     for tool, doubt in doubts.items():
         seen = f"{doubt.returns} time{'s' if doubt.returns > 1 else ''}"
-        message = f"another definition of {tool} was seen {seen} and did not hold"
+        message = f"another definition of {_named(tool)} was seen {seen} and did not hold"
         detail = {"code": "transient", "message": message, "tool": tool, "returns": doubt.returns}
         session.add(PollEvent(profile_id=profile_id, at=at, outcome="transient", detail=detail))
 
@@ -52,9 +52,13 @@ async def put_passed(session: AsyncSession, profile_id: int, at: datetime, doubt
 async def put_mixed(session: AsyncSession, profile_id: int, at: datetime, doubts: Mapping[str, Doubt]) -> None:
     """Note in the profile's poll history, once, that two definitions of a tool alternate."""
     for tool in doubts:
-        message = f"two definitions of {tool} alternate; nothing is believed until one holds for 15 minutes"
+        message = f"two definitions of {_named(tool)} alternate; nothing is believed until one holds for 15 minutes"
         detail = {"code": "mixed", "message": message, "tool": tool}
         session.add(PollEvent(profile_id=profile_id, at=at, outcome="mixed", detail=detail))
+
+
+def _named(tool: str) -> str:
+    return tool or "the server itself"
 
 
 def _doubt(row: Candidate) -> Doubt:

@@ -13,6 +13,7 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.capture.model import Snapshot, meaning
+from driftwatch.capture.said import Said
 from driftwatch.db.stored import row_id
 from driftwatch.errors import NotFoundError
 from driftwatch.history.changesets import Group
@@ -90,7 +91,9 @@ async def has_snapshot(session: AsyncSession, profile_id: int) -> bool:
     return (await session.exec(query)).first() is not None
 
 
-async def put_snapshot(session: AsyncSession, profile_id: int, snapshot: Snapshot, listing: Listing) -> None:
+async def put_snapshot(
+    session: AsyncSession, profile_id: int, snapshot: Snapshot, listing: Listing, said: Said
+) -> None:
     """Add a snapshot row when it differs from the last one, in its tools or in what the server says of itself."""
     row = SnapshotRow(
         profile_id=profile_id,
@@ -101,7 +104,7 @@ async def put_snapshot(session: AsyncSession, profile_id: int, snapshot: Snapsho
         instructions=listing.facts.instructions,
         capabilities=_plain(listing.facts.capabilities),
         tool_count=len(snapshot.tools),
-        findings=[asdict(note) for note in snapshot.findings] or None,
+        findings=[asdict(note) for note in (*said.findings, *snapshot.findings)] or None,
     )
     query = select(SnapshotRow).where(SnapshotRow.profile_id == profile_id).order_by(col(SnapshotRow.id).desc())
     last = (await session.exec(query.limit(1))).first()
@@ -211,7 +214,8 @@ def _plain(value: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _said(row: SnapshotRow) -> tuple[Any, ...]:
-    return (row.fingerprint, row.protocol_version, row.server_info, row.instructions, row.capabilities)
+    facts = (row.protocol_version, row.server_info, row.instructions, row.capabilities)
+    return (row.fingerprint, *facts, row.findings)
 
 
 def _known(tool_id: int, version: ToolVersion | None) -> Known:

@@ -102,6 +102,7 @@ async def record_poll(
         unchanged=recorded.settled and not recorded.changes,
         due_reason="schedule" if recorded.confirm_in is None else "confirm",
         detect=detect,
+        order=snapshot.order,
         sealed_session=sealed_session,
     )
     await finish(session, [result])

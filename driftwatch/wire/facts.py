@@ -61,6 +61,11 @@ class EraFacts:
         return isinstance(tools, Mapping) and tools.get("listChanged") is True
 
     @property
+    def beside_session(self) -> tuple[Any, ...]:
+        """What the server says of itself, whatever session it said it in."""
+        return (self.protocol_version, self.server_info, self.instructions, self.capabilities)
+
+    @property
     def tools_declared(self) -> bool:
         """True when the server declares the tools capability at all."""
         return isinstance(self.capabilities.get("tools"), Mapping)
@@ -83,6 +88,7 @@ class Listing:
     ``tools``: the verbatim JSON of each list entry, in order over all pages (an entry may be anything, even ``null``).
     ``body_sha256``: sha256 over the result objects of all pages; equal hash means nothing to look at.
     ``list_changed_at``: list_changed notifications that came on reply streams during the walk.
+    ``flaws``: what the specification demands around a modern list and some page left out or spelled wrongly, in words.
     """
 
     era: Era
@@ -100,3 +106,4 @@ class Listing:
     session_replaced: bool = False
     list_changed_at: tuple[datetime, ...] = ()
     restarts: tuple[Restart, ...] = ()
+    flaws: tuple[str, ...] = ()

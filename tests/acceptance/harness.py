@@ -169,10 +169,15 @@ def fastmcp4(*flags: str) -> list[str]:
     return [*_other_sdk("fastmcp4"), f"--flags={','.join(flags)}", "--ping=1"]
 
 
-def _other_sdk(name: str) -> list[str]:
+def other_python(name: str) -> str:
+    """The interpreter of another SDK's virtual environment."""
     python = OTHER_SDKS / name / "bin" / "python"
     assert python.exists(), f"{python} is missing: run `make test`, it makes this environment"
-    return [str(python), "-W", "ignore", str(HERE / "servers" / f"{name}_server.py"), "{port}"]
+    return str(python)
+
+
+def _other_sdk(name: str) -> list[str]:
+    return [other_python(name), "-W", "ignore", str(HERE / "servers" / f"{name}_server.py"), "{port}"]
 
 
 def node(script: str, *arguments: str) -> list[str]:

@@ -16,6 +16,7 @@ class ProfileLine:
 
     ``state`` is ``new`` before the first complete poll, ``ok`` after one, else a failure code. ``hearing``: whether we
     listen, where that was asked for. ``unsettled``: tools whose definition does not hold still, where asked for.
+    ``order_moves``: how often the order of the list moved on the day of ``order_moved_at``.
     """
 
     id: int
@@ -35,6 +36,8 @@ class ProfileLine:
     polls_survived: int
     hearing: Hearing | None = None
     unsettled: tuple[str, ...] = ()
+    order_moves: int = 0
+    order_moved_at: datetime | None = None
 
     @property
     def failing(self) -> bool:
