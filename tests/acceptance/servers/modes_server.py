@@ -28,7 +28,7 @@ asked: Counter[str] = Counter()
 
 @dataclass(frozen=True)
 class Ask:
-    """One tools/list: how often this mode was asked before, its cursor, its envelope and whether it is modern."""
+    """One tools/list. ``count``: how often this mode was asked before in its era."""
 
     count: int
     cursor: str | None
@@ -163,8 +163,9 @@ def answered(name: str, body: dict[str, Any], headers: dict[str, str]) -> tuple[
         known = {"protocolVersion": "2025-11-25", "capabilities": DECLARES, "serverInfo": {"name": "m", "version": "1"}}
         return {"result": {**known, **says}}, 200
     if method == "tools/list":
-        ask = Ask(asked[name], params.get("cursor"), params, headers, modern)
-        asked[name] += 1
+        era = f"{name} {modern}"
+        ask = Ask(asked[era], params.get("cursor"), params, headers, modern)
+        asked[era] += 1
         found = MODES[name](ask)
         result = {key: value for key, value in {**around, **found}.items() if value is not ...}
         return (found, 200) if "error" in found else ({"result": result}, 200)
