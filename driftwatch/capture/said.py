@@ -35,7 +35,9 @@ def said(listing: Listing) -> Said:
 def _findings(listing: Listing) -> Iterator[ConformanceFinding]:
     facts, info = listing.facts, listing.facts.server_info
     if listing.flaws:
-        message = f"{', '.join(listing.flaws)}: the Python SDK refuses such a list, others take it as stale at once"
+        absent = any(flaw.startswith("no ") for flaw in listing.flaws)
+        who = "Python and TypeScript" if absent else "TypeScript"
+        message = f"{', '.join(listing.flaws)}: modern {who} clients lose the whole list"
         yield ConformanceFinding("cache-hints", "", message)
     for value, pointer in ((facts.instructions, "/instructions"), (info, "/serverInfo")):
         place = hidden_at(value, pointer)

@@ -75,7 +75,7 @@ async def _let_go(session: AsyncSession, failure: Failure) -> None:
     """Tell whoever holds the profile's stream to close it: a server that drains would wait for that."""
     reason = let_go_reason(failure.code, failure.error.get("status"))
     if reason is not None:
-        await tell_to_let_go(session, failure.claim.profile_id, by_server=reason == "draining")
+        await tell_to_let_go(session, failure.claim.profile_id, reason)
 
 
 async def record_poll(

@@ -10,7 +10,8 @@ from driftwatch.web.pages import times, words
 from driftwatch.web.pages.models import ProfileLine, ServerLine
 from driftwatch.web.pages.words import State
 
-_TODO: Final[Mapping[str, str]] = {
+#: rule → what the people who run the server can do (docs/conformance.md repeats it)
+TODO: Final[Mapping[str, str]] = {
     "hidden-characters": "Read the marked place before a model does; ask the owner to remove what is hidden.",
     "unknown-dialect": "Mark the schema 2020-12, or leave $schema out: that means 2020-12.",
     "old-dialect-output": "Mark the output 2020-12: clients that validate results know little else.",
@@ -40,21 +41,26 @@ _BOTH_LOSE: Final = "Python and TypeScript clients lose the whole list."
 _UNCOMPILED: Final = (
     "TypeScript 1 clients lose the whole list, TypeScript 2 clients the tool; Python clients fail at the call."
 )
-#: what each client does with a definition that is refused (docs/clients.md)
+#: what each client does with a definition that is refused (tests/acceptance/test_lists.py asks them)
 _LOST: Final[Mapping[str, str]] = {
     "output-schema-invalid": _UNCOMPILED,
     "output-ref-unresolved": _UNCOMPILED,
     "output-ref-endless": _UNCOMPILED,
+    "output-root-not-object": "TypeScript clients and the Python SDK 2 lose the whole list.",
+    "input-schema-invalid": (
+        "TypeScript clients lose the whole list where `properties` is no object or `required` no array; Python clients"
+        " keep it."
+    ),
     "sdk-refuses": "Python clients lose the whole list.",
     "x-mcp-header-invalid": "Python and TypeScript clients drop the tool: to them it looks removed.",
-    "conflicting-duplicates": "Each client keeps one of them, by chance.",
+    "conflicting-duplicates": "Clients list both; which schema they validate by is chance.",
 }
 _ASKS: Final = ("unauthorized", "forbidden")
 
 
 def todo(rule: str) -> str:
     """One sentence for the people who run the server; empty where there is nothing to say."""
-    return _TODO.get(rule, "")
+    return TODO.get(rule, "")
 
 
 def lost(code: str, scope: str) -> str:
