@@ -9,7 +9,7 @@ from typing import Any, Final
 from driftwatch.capture.model import ConformanceFinding
 from driftwatch.history.ledger import Doubt
 from driftwatch.history.views import ListView, ToolView
-from driftwatch.web.pages import advice, found, times, words
+from driftwatch.web.pages import advice, fleet, found, times, words
 from driftwatch.web.pages.models import ProfileLine
 from driftwatch.web.pages.words import State
 
@@ -37,7 +37,7 @@ def unsettled(doubts: Iterable[Mapping[str, Doubt]]) -> list[Named]:
     for by_tool in doubts:
         for tool, doubt in by_tool.items():
             if doubt.restless:
-                seen.setdefault(tool, _restless(doubt))
+                seen.setdefault(tool, _restless(doubt, "" if tool else f"{fleet.ITSELF}: "))
     return sorted(seen.items(), key=lambda item: item[0])[:MAX_FINDINGS]
 
 
@@ -73,12 +73,12 @@ def _invalid(raw: Mapping[str, Any]) -> found.Note:
     return found.Note(State("invalid", "invalid", "invalid"), f"{message}. {lost}", "", "invalid-definition")
 
 
-def _restless(doubt: Doubt) -> found.Note:
+def _restless(doubt: Doubt, about: str) -> found.Note:
     since = f"since {times.day(doubt.prior_sent_at)} {times.clock(doubt.prior_sent_at)}"
     if doubt.returns >= doubt.restarts:
-        message = f"two definitions alternate {since}; a change is told once one of them has held for 15 minutes"
+        message = f"{about}two definitions alternate {since}; a change is told once one of them has held for 15 minutes"
         return found.Note(State("undecided", "undecided", "unsettled"), message, "", "replicas-differ")
-    message = f"another definition at every look {since}; a change is told once one meaning is seen twice"
+    message = f"{about}another definition at every look {since}; a change is told once one meaning is seen twice"
     return found.Note(State("undecided", "undecided", "unsettled"), message, "", "volatile")
 
 

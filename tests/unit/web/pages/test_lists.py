@@ -77,6 +77,8 @@ def test_a_server_with_a_tool_that_does_not_hold_still_is_not_fine() -> None:
     (line,) = fleet.lines([row(1, "x", restless, profile(era="legacy", unsettled=("get_time",)))], [], NOW)
     assert (line.state.word, line.standing, line.why) == ("unsettled", "blind", "get_time does not hold still")
     assert line.fix == ("/servers/1#h-find", "see why")
+    (line,) = fleet.lines([row(1, "x", profile(unsettled=("", "a")))], [], NOW)
+    assert line.why == "what it says of itself and a do not hold still"
 
 
 def test_a_server_before_its_first_poll() -> None:
