@@ -4,6 +4,8 @@
 PYTHON := .venv/bin/python
 NODE_DIR := tests/acceptance/node
 AXE_DIR := tests/browser
+# Servers on SDKs that cannot live beside ours; each has a virtual environment of its own.
+OTHER_SDKS := mcp1 fastmcp4
 # The demo's servers live on this machine; nothing private is watched without being named.
 DEMO_NETWORKS := 127.0.0.0/8,::1,localhost
 
@@ -20,7 +22,7 @@ serve: .venv/.installed
 	@exec .venv/bin/driftwatch serve
 
 # ARGS are pytest's, for example: make test ARGS="tests/unit -q"
-test: .venv/.installed-dev .venvs/mcp1/.installed .venvs/fastmcp/.installed $(NODE_DIR)/node_modules/.installed $(AXE_DIR)/node_modules/.installed chromium postgres-15
+test: .venv/.installed-dev $(OTHER_SDKS:%=.venvs/%/.installed) $(NODE_DIR)/node_modules/.installed $(AXE_DIR)/node_modules/.installed chromium postgres-15
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(PYTHON) -m pytest $(ARGS)
 
 lint: .venv/.installed-dev
@@ -67,6 +69,8 @@ $(PYTHON):
 	@touch $@
 
 # Servers of the tests that stand on SDKs of their own: .venvs/NAME holds what tests/acceptance/NAME-requirements.txt says.
+# Patterns match files only as they are made; PRECIOUS keeps make from deleting the interpreters again.
+.PRECIOUS: .venvs/%/bin/python
 .venvs/%/bin/python:
 	@mkdir -p .venvs
 	@$(call make_venv,.venvs/$*)
@@ -75,8 +79,6 @@ $(PYTHON):
 	@echo "installing the $* server of the tests"
 	@.venvs/$*/bin/python -m pip install --quiet --requirement $<
 	@touch $@
-
-.PRECIOUS: .venvs/%/bin/python
 
 $(NODE_DIR)/node_modules/.installed: $(NODE_DIR)/package.json $(NODE_DIR)/package-lock.json .venv/.installed-dev
 	@echo "installing the Node servers of the tests"

@@ -93,24 +93,33 @@ def _link(blind: Sequence[Blind], public_url: str) -> Link:
 
 
 def summary_message(
-    day: date, changes: Sequence[ChangeView], *, total: int, wording_only: int, public_url: str
+    day: date,
+    changes: Sequence[ChangeView],
+    *,
+    total: int,
+    wording_only: int,
+    public_url: str,
+    spoke_anew: Sequence[str] = (),
 ) -> Message:
     """What changed since the last summary and needed nobody at once.
 
     ``changes``: the newest of the quiet changes; ``total``: how many tools changed quietly; ``wording_only``: how many
     changed words or hints only. A tool that several kinds of clients see is one.
+    ``spoke_anew``: servers whose instructions, serverInfo, protocol version or capabilities changed.
     """
     servers: dict[str, list[ChangeView]] = {}
     for change in changes:
         servers.setdefault(change.server, []).append(change)
-    title = (
-        f"✓ Daily summary, {day:%d %b} · {words.counted(total, 'quiet change')}"
-        f" on {words.counted(len(servers), 'server')}"
-    )
+    quiet = f"{words.counted(total, 'quiet change')} on {words.counted(len(servers), 'server')}"
+    title = f"✓ Daily summary, {day:%d %b} · {quiet if total else 'servers say something else of themselves'}"
     lines = [_server(name, found) for name, found in servers.items()]
     more = [f"+{words.counted(len(lines) - _LINES, 'more server')}."] if len(lines) > _LINES else []
     if wording_only:
         more.append(f"Also {words.counted(wording_only, 'change')} of words or hints only.")
+    if spoke_anew:
+        named = ", ".join(words.code(name) for name in spoke_anew[:_NAMES])
+        rest = f" and {len(spoke_anew) - _NAMES} more" if len(spoke_anew) > _NAMES else ""
+        more.append(f"What they say of themselves (instructions, serverInfo, protocol) changed on {named}{rest}.")
     paragraphs = tuple(Paragraph("text", line) for line in [*lines[:_LINES], *more])
     return Message(title, title, paragraphs, (Link(f"{public_url}/changelog", "Open changelog"),))
 

@@ -19,6 +19,7 @@ from driftwatch.alerts.notices import summary_message
 from driftwatch.alerts.routes import Facts
 from driftwatch.alerts.tables import DailySummary, Decision
 from driftwatch.db.engine import run_sql
+from driftwatch.history.said_read import spoke_anew
 from driftwatch.settings import Settings
 
 _COUNT_TOOLS: Final = text(
@@ -31,7 +32,8 @@ _SHOWN: Final = 300
 async def raise_summary(session: AsyncSession, settings: Settings) -> int:
     """Put the day's summary into the outbox when its hour has come; how many changes it tells of.
 
-    A day without quiet changes has no message. The first day only sets the mark: what was before it is history.
+    A day without quiet changes, on which no server said anything new of itself, has no message. The first day only
+    sets the mark: what was before it is history.
     """
     until = latest_hour(await store.now(session), settings.summary_hour_utc)
     since = (await session.execute(select(func.max(col(DailySummary.at))))).scalar()
@@ -39,9 +41,10 @@ async def raise_summary(session: AsyncSession, settings: Settings) -> int:
         return 0
     span = (since or until, until)
     quiet = await _decided(session, *span, col(Decision.outcome) == "summary")
+    spoke = await spoke_anew(session, *span)
     mark = insert(DailySummary).values(day=until.date(), at=until, changes=len(quiet))
     marked = await session.execute(mark.on_conflict_do_nothing().returning(col(DailySummary.day)))
-    if not marked.all() or not quiet:
+    if not marked.all() or not (quiet or spoke):
         return 0
     worded = await _decided(session, *span, col(Decision.line) == "wording-only")
     message = summary_message(
@@ -49,6 +52,7 @@ async def raise_summary(session: AsyncSession, settings: Settings) -> int:
         await store.views(session, quiet[-_SHOWN:]),
         total=await _tools(session, quiet),
         wording_only=await _tools(session, worded),
+        spoke_anew=spoke,
         public_url=settings.public_url,
     )
     await dispatch(

@@ -12,13 +12,18 @@ Listening = Literal["ok", "cannot-deliver", "limit", "off"]
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """The rule's times in seconds; all are settings."""
+    """The rule's times in seconds. The first four are settings.
+
+    ``together``: between the last byte of a stream that the server broke and a sign of its restart. A sign comes within
+    10 s of the break, and the break up to a keep-alive after the last byte.
+    """
 
     lead: float = 60
     lag: float = 60
     roll: float = 900
     pending_grace: float = 30
     start_up_noise: float = 5
+    together: float = 30
 
 
 DEFAULT_CONSTANTS: Final = Constants()

@@ -25,7 +25,7 @@ def judge(evidence: Evidence, constants: Constants = DEFAULT_CONSTANTS) -> Judge
     if evidence.listening == "cannot-deliver":
         return Judgement("silent", "restart" if restarted else "cannot-deliver", None, 4)
     if evidence.listening == "ok" and until is not None:
-        if restarted and until >= start and _broken_by_server(evidence, heard_from, until):
+        if restarted and until >= start and _broken_by_restart(evidence, heard_from, until, constants):
             return Judgement("silent", "restart", None, 5)
         if until >= heard_to:
             return Judgement("silent", "restart" if restarted else "not-delivered", None, 6)
@@ -38,11 +38,15 @@ def _may_still_arrive(evidence: Evidence, until: float | None, heard_to: float, 
     return held and not complete and evidence.now < heard_to + constants.pending_grace
 
 
-def _broken_by_server(evidence: Evidence, heard_from: float, until: float) -> bool:
-    """True when the server ended a stream inside the coverage that reaches the window."""
-    return any(
-        stream.ended_by == "server"
-        and stream.verified_until is not None
-        and heard_from <= stream.verified_until <= until
+def _broken_by_restart(evidence: Evidence, heard_from: float, until: float, constants: Constants) -> bool:
+    """True when the server ended a stream inside the coverage that reaches the window, and showed a restart with it.
+
+    Proxies cut streams all the time; a restart minutes later does not make that one the server's silence.
+    """
+    broken = [
+        stream.verified_until
         for stream in evidence.streams
-    )
+        if stream.ended_by == "server" and stream.verified_until is not None
+    ]
+    ends = [at for at in broken if heard_from <= at <= until]
+    return any(abs(restart - at) <= constants.together for at in ends for restart in evidence.restarts)

@@ -13,7 +13,7 @@ import jsonschema_rs
 from mcp_types.methods import validate_server_result
 from pydantic import ValidationError
 
-from driftwatch.capture import references
+from driftwatch.capture import headers, references
 from driftwatch.capture.digest import parts
 from driftwatch.capture.model import ConformanceFinding, Invalid, Part
 from driftwatch.capture.semantic import dialect_of
@@ -43,6 +43,7 @@ def why_invalid(definition: Mapping[str, Any], era: Era) -> Invalid | None:
         _root(found, era)
         or _schema(Part.OUTPUT, found.get(Part.OUTPUT))
         or _schema(Part.INPUT, found.get(Part.INPUT))
+        or _headers(found.get(Part.INPUT), era)
         or _model(definition, era)
     )
 
@@ -53,9 +54,14 @@ def findings(definition: Mapping[str, Any]) -> Iterator[ConformanceFinding]:
     for part, key in _KEYS.items():
         if part in found:
             yield from _schema_notes(part, f"/{key}", found[part])
-    hidden = next((pointer for pointer, text in _texts(definition, "") if _hides(text)), None)
+    hidden = hidden_at(definition)
     if hidden is not None:
         yield ConformanceFinding("hidden-characters", hidden, "holds characters that people cannot see")
+
+
+def hidden_at(value: Any, pointer: str = "") -> str | None:
+    """JSON pointer of the first text below ``value`` that holds characters people cannot see; keys are texts too."""
+    return next((place for place, text in _texts(value, pointer) if _hides(text)), None)
 
 
 def _root(found: Mapping[Part, Any], era: Era) -> Invalid | None:
@@ -91,6 +97,11 @@ def _schema(part: Part, schema: Any) -> Invalid | None:
         if problem.kind == "endless":
             return Invalid(f"{part.value}-ref-endless", f"a $ref of {key} leads back to itself", scope)
     return None
+
+
+def _headers(schema: Any, era: Era) -> Invalid | None:
+    wrong = headers.problem(schema) if era is Era.MODERN else None
+    return None if wrong is None else Invalid("x-mcp-header-invalid", short(wrong), "tool")
 
 
 def _model(definition: Mapping[str, Any], era: Era) -> Invalid | None:

@@ -87,8 +87,16 @@ def meaning(
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A whole tool list. ``fingerprint`` is independent of order; equal iff all definitions and findings are equal."""
+    """A whole tool list, ``tools`` in its order.
+
+    ``fingerprint`` is independent of the order; equal iff all definitions and findings are equal.
+    """
 
     tools: Mapping[str, ToolDefinition]
     fingerprint: bytes
     findings: tuple[ConformanceFinding, ...] = field(default=())
+
+    @property
+    def order(self) -> bytes:
+        """sha256 of the tools' names in the order of the list; it says nothing about any definition."""
+        return hashlib.sha256("\0".join(self.tools).encode("utf-8", "surrogatepass")).digest()

@@ -95,7 +95,7 @@ def _of_duplicates(same: Sequence[ToolDefinition]) -> ToolDefinition:
         first = min(same, key=lambda one: one.verbatim)
         note = ConformanceFinding("duplicate-tool", "", "the list holds this tool more than once, each time the same")
         return replace(first, findings=(*first.findings, note))
-    message = f"the list holds {len(bodies)} different tools of this name; clients keep one of them by chance"
+    message = f"the list holds {len(bodies)} different tools of this name"
     verbatim = _joined(one.verbatim for _, one in bodies)
     canonical_form = _joined(body for body, _ in bodies)
     return _invalid_bytes(same[0].name, verbatim, canonical_form, Invalid("conflicting-duplicates", message, "tool"))

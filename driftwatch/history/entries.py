@@ -11,6 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.alerts.tables import Acceptance
 from driftwatch.capture.model import Snapshot, ToolDefinition
+from driftwatch.capture.said import Said
 from driftwatch.history import facts, search_store, store
 from driftwatch.history.changesets import join
 from driftwatch.history.definitions import load_definitions, store_blobs, store_versions
@@ -32,6 +33,7 @@ class Scene:
     server_id: int
     snapshot: Snapshot
     listing: Listing
+    said: Said
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 
 Kind = Literal["added", "removed", "changed", "restored"]
 
-#: the doubt about a first list that is empty; no tool can have this name
+#: the doubt about a first list that is empty, and later about what the server says of itself; no tool has this name
 WHOLE_LIST: Final = ""
 #: connections asked in quick succession when the held definition comes back
 SAMPLES: Final = 5

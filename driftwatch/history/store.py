@@ -1,4 +1,4 @@
-"""SQL of history: what is held, what is doubted, and how a change is written. The caller owns the transaction."""
+"""SQL of history: what is held, and how a change is written. The caller owns the transaction."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import delete, func, update
+from sqlalchemy import func, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.capture.model import Snapshot, meaning
+from driftwatch.capture.said import Said
 from driftwatch.db.stored import row_id
 from driftwatch.errors import NotFoundError
 from driftwatch.history.changesets import Group
-from driftwatch.history.ledger import Doubt
 from driftwatch.history.tables import (
-    Candidate,
     Change,
     Changeset,
     SnapshotRow,
@@ -26,7 +25,7 @@ from driftwatch.history.tables import (
     ToolInterval,
     ToolVersion,
 )
-from driftwatch.scheduler.tables import PollEvent, ProfileState
+from driftwatch.scheduler.tables import ProfileState
 from driftwatch.servers.tables import Profile, Server
 from driftwatch.wire.facts import Listing
 
@@ -92,7 +91,9 @@ async def has_snapshot(session: AsyncSession, profile_id: int) -> bool:
     return (await session.exec(query)).first() is not None
 
 
-async def put_snapshot(session: AsyncSession, profile_id: int, snapshot: Snapshot, listing: Listing) -> None:
+async def put_snapshot(
+    session: AsyncSession, profile_id: int, snapshot: Snapshot, listing: Listing, said: Said
+) -> None:
     """Add a snapshot row when it differs from the last one, in its tools or in what the server says of itself."""
     row = SnapshotRow(
         profile_id=profile_id,
@@ -103,7 +104,7 @@ async def put_snapshot(session: AsyncSession, profile_id: int, snapshot: Snapsho
         instructions=listing.facts.instructions,
         capabilities=_plain(listing.facts.capabilities),
         tool_count=len(snapshot.tools),
-        findings=[asdict(note) for note in snapshot.findings] or None,
+        findings=[asdict(note) for note in (*said.findings, *snapshot.findings)] or None,
     )
     query = select(SnapshotRow).where(SnapshotRow.profile_id == profile_id).order_by(col(SnapshotRow.id).desc())
     last = (await session.exec(query.limit(1))).first()
@@ -147,36 +148,6 @@ async def last_intervals(session: AsyncSession, tool_id: int, *, limit: int) -> 
         .limit(limit)
     )
     return [Interval(version, start) for version, start in (await session.exec(query)).all()]
-
-
-async def load_doubts(session: AsyncSession, profile_id: int) -> dict[str, Doubt]:
-    """The differences of a profile that are not believed yet, by tool name."""
-    rows = (await session.exec(select(Candidate).where(Candidate.profile_id == profile_id))).all()
-    return {row.tool: _doubt(row) for row in rows}
-
-
-async def put_doubts(session: AsyncSession, profile_id: int, doubts: Mapping[str, Doubt]) -> None:
-    """Replace the stored doubts of a profile."""
-    await session.exec(delete(Candidate).where(col(Candidate.profile_id) == profile_id))
-    if doubts:
-        await session.exec(insert(Candidate), params=[_candidate(profile_id, tool, d) for tool, d in doubts.items()])
-
-
-async def put_passed(session: AsyncSession, profile_id: int, at: datetime, doubts: Mapping[str, Doubt]) -> None:
-    """Note in the profile's poll history that differences came and went without being believed."""
-    for tool, doubt in doubts.items():
-        seen = f"{doubt.returns} time{'s' if doubt.returns > 1 else ''}"
-        message = f"another definition of {tool} was seen {seen} and did not hold"
-        detail = {"code": "transient", "message": message, "tool": tool, "returns": doubt.returns}
-        session.add(PollEvent(profile_id=profile_id, at=at, outcome="transient", detail=detail))
-
-
-async def put_mixed(session: AsyncSession, profile_id: int, at: datetime, doubts: Mapping[str, Doubt]) -> None:
-    """Note in the profile's poll history, once, that two definitions of a tool alternate."""
-    for tool in doubts:
-        message = f"two definitions of {tool} alternate; nothing is believed until one holds for 15 minutes"
-        detail = {"code": "mixed", "message": message, "tool": tool}
-        session.add(PollEvent(profile_id=profile_id, at=at, outcome="mixed", detail=detail))
 
 
 async def groups_since(session: AsyncSession, server_id: int, start: datetime) -> list[Group]:
@@ -243,7 +214,8 @@ def _plain(value: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _said(row: SnapshotRow) -> tuple[Any, ...]:
-    return (row.fingerprint, row.protocol_version, row.server_info, row.instructions, row.capabilities)
+    facts = (row.protocol_version, row.server_info, row.instructions, row.capabilities)
+    return (row.fingerprint, *facts, row.findings)
 
 
 def _known(tool_id: int, version: ToolVersion | None) -> Known:
@@ -252,44 +224,3 @@ def _known(tool_id: int, version: ToolVersion | None) -> Known:
     sha = version.definition_sha
     means = meaning(sha, version.part_shas, version.semantic_shas, invalid=version.invalid is not None)
     return Known(tool_id, version.id, sha, means)
-
-
-def _doubt(row: Candidate) -> Doubt:
-    facts = row.facts or {}
-    return Doubt(
-        old=row.old_sha,
-        new=row.new_sha,
-        prior_sent_at=row.prior_sent_at,
-        first_arrived_at=row.first_arrived_at,
-        last_seen_at=row.last_seen_at,
-        sightings=row.sightings,
-        returns=row.returns,
-        calm=facts.get("calm", 0),
-        restarts=facts.get("restarts", 0),
-        meaning=bytes.fromhex(facts["meaning"]) if facts.get("meaning") else None,
-        before=facts.get("before", {}),
-        began_at=datetime.fromisoformat(facts["began_at"]) if facts.get("began_at") else None,
-        told=facts.get("told", False),
-    )
-
-
-def _candidate(profile_id: int, tool: str, doubt: Doubt) -> dict[str, Any]:
-    return {
-        "profile_id": profile_id,
-        "tool": tool,
-        "old_sha": doubt.old,
-        "new_sha": doubt.new,
-        "prior_sent_at": doubt.prior_sent_at,
-        "first_arrived_at": doubt.first_arrived_at,
-        "last_seen_at": doubt.last_seen_at,
-        "sightings": doubt.sightings,
-        "returns": doubt.returns,
-        "facts": {
-            "calm": doubt.calm,
-            "restarts": doubt.restarts,
-            "meaning": doubt.meaning.hex() if doubt.meaning else None,
-            "before": dict(doubt.before),
-            "began_at": (doubt.began_at or doubt.first_arrived_at).isoformat(),
-            "told": doubt.told,
-        },
-    }

@@ -129,6 +129,7 @@ async def newest_lists(session: AsyncSession, server_id: int) -> list[ListView]:
             server_info=row.server_info,
             tool_count=row.tool_count,
             findings=tuple(row.findings or ()),
+            instructions=row.instructions,
         )
         for row, era in (await session.exec(query)).all()
     ]

@@ -145,6 +145,21 @@ class ListView:
     server_info: Mapping[str, Any] | None
     tool_count: int
     findings: tuple[Mapping[str, Any], ...]
+    instructions: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A field in which a server began to say something else of itself, by JSON pointer; None: it was, or is, not there.
+
+    ``at``: when a poll first believed it.
+    """
+
+    era: str
+    at: datetime
+    field: str
+    old: Any
+    new: Any
 
 
 @dataclass(frozen=True, slots=True)

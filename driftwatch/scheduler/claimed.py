@@ -61,6 +61,8 @@ def _claim(state: ProfileState, profile: Profile, server: Server, now: datetime)
         polls_survived=0 if idle_too_long else state.polls_survived,
         body_sha256=state.body_sha256,
         fingerprint=state.fingerprint,
+        said=state.said_sha256,
+        order=state.list_order,
         sealed_session=state.session,
     )
 

@@ -12,7 +12,6 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.db.engine import run_sql
 from driftwatch.db.types import escape
 from driftwatch.scheduler.model import Complete, Failure, Result
-from driftwatch.wire.facts import EraFacts
 
 #: columns of one poll's outcome as they travel to the database in one statement
 _COLUMNS: Final = {
@@ -28,6 +27,8 @@ _COLUMNS: Final = {
     "duration_ms": "float8",
     "body": "bytea",
     "fingerprint": "bytea",
+    "list_order": "bytea",
+    "moved": "boolean",
     "new_session": "bytea",
     "lost_session": "boolean",
     "new_facts": "boolean",
@@ -75,6 +76,10 @@ WITH g AS (
         last_complete_sent_at = greatest(g.sent_at, s.last_complete_sent_at),
         body_sha256 = CASE WHEN g.ok THEN g.body ELSE s.body_sha256 END,
         fingerprint = CASE WHEN g.ok THEN g.fingerprint ELSE s.fingerprint END,
+        list_order = coalesce(g.list_order, s.list_order),
+        order_moves = CASE WHEN NOT g.moved THEN s.order_moves
+                           WHEN s.order_moved_at > now() - interval '1 day' THEN s.order_moves + 1 ELSE 1 END,
+        order_moved_at = CASE WHEN g.moved THEN now() ELSE s.order_moved_at END,
         session = CASE WHEN g.lost_session THEN NULL ELSE coalesce(g.new_session, s.session) END,
         polls_survived = CASE WHEN NOT g.ok OR g.new_session IS NOT NULL THEN 0 ELSE s.polls_survived + 1 END,
         protocol_version = CASE WHEN g.new_facts THEN g.protocol_version ELSE s.protocol_version END,
@@ -137,6 +142,8 @@ def _complete(result: Complete) -> dict[str, Any]:
         "duration_ms": float(listing.duration_ms),
         "body": result.body_sha256,
         "fingerprint": result.fingerprint,
+        "list_order": result.order,
+        "moved": result.moved,
         "new_session": result.sealed_session,
         "lost_session": False,
         "ttl_ms": listing.ttl_ms,
@@ -150,7 +157,7 @@ def _complete(result: Complete) -> dict[str, Any]:
 def _facts(result: Complete) -> dict[str, Any]:
     """The facts only when they differ: a large serverInfo is not written again with every poll."""
     facts, known = result.listing.facts, result.claim.facts
-    if known is not None and _comparable(facts) == _comparable(known):
+    if known is not None and facts.beside_session == known.beside_session:
         return {"new_facts": False}
     return {
         "new_facts": True,
@@ -162,16 +169,13 @@ def _facts(result: Complete) -> dict[str, Any]:
     }
 
 
-def _comparable(facts: EraFacts) -> tuple[Any, ...]:
-    return (facts.protocol_version, facts.server_info, facts.instructions, facts.capabilities)
-
-
 def _failure(result: Failure) -> dict[str, Any]:
     return {
         "ok": False,
         "unchanged": False,
         "state": result.code,
         "duration_ms": float(result.duration_ms),
+        "moved": False,
         "lost_session": result.lost_session,
         "new_facts": False,
         "error": _json(result.error),

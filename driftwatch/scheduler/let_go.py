@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 from sqlalchemy import text
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.db.engine import run_sql
 
-#: NOTIFY channel; the payload is "PROFILE BY", BY being ``server`` or ``us``
+#: ``draining``: nothing accepts connections any more; ``unavailable``: somebody answers 502 or 503 for the server
+Reason = Literal["draining", "unavailable", "unreachable"]
+
+#: NOTIFY channel; the payload is "PROFILE REASON"
 LET_GO: Final = "driftwatch_let_go"
-_DRAINING: Final = frozenset({502, 503})
+_UNAVAILABLE: Final = frozenset({502, 503})
 _TELL: Final = text("SELECT pg_notify(:channel, :payload)")
 
 
-def let_go_reason(code: str, status: int | None) -> str | None:
+def let_go_reason(code: str, status: int | None) -> Reason | None:
     """Why a poll that failed like this asks us to close the stream; None: it does not.
 
-    ``draining``: the server itself takes no more clients, and would wait for us before it stops.
+    A server that drains waits for us before it stops, and a proxy's 502 or 503 may be all that is seen of that.
     """
-    if code == "refused" or status in _DRAINING:
+    if code == "refused":
         return "draining"
+    if status in _UNAVAILABLE:
+        return "unavailable"
     return "unreachable" if code == "unreachable" else None
 
 
-async def tell_to_let_go(session: AsyncSession, profile_id: int, *, by_server: bool) -> None:
-    """Say it once this transaction is committed. ``by_server``: the end of the stream is the server's doing."""
-    payload = f"{profile_id} {'server' if by_server else 'us'}"
-    await run_sql(session, _TELL, {"channel": LET_GO, "payload": payload})
+def whose_doing(reason: str) -> str:
+    """``server`` or ``us``: who ended a stream that was let go for a reason (docs/adr/0009).
+
+    Only a server that accepts no connection at all has surely ended what it had to say. Behind a 503 it may be alive,
+    and a list_changed that came after we let go would be one that we did not hear.
+    """
+    return "server" if reason == "draining" else "us"
+
+
+async def tell_to_let_go(session: AsyncSession, profile_id: int, reason: Reason) -> None:
+    """Say it once this transaction is committed."""
+    await run_sql(session, _TELL, {"channel": LET_GO, "payload": f"{profile_id} {reason}"})

@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from driftwatch.capture.model import Snapshot
+from driftwatch.capture.said import said
 from driftwatch.errors import DriftwatchError
 from driftwatch.wire.facts import Era, EraFacts, Listing, Restart
 
@@ -20,6 +22,7 @@ class Claim:
 
     ``due_at`` is the due time as it was claimed: when the row says another time at the end, somebody asked anew.
     ``facts``: what the last complete poll knew; None before the first. ``detected``: what the last detection found.
+    ``said``: the digest of what the server says of itself, as believed; ``order``: of the order of its list.
     """
 
     profile_id: int
@@ -37,6 +40,8 @@ class Claim:
     polls_survived: int
     body_sha256: bytes | None
     fingerprint: bytes | None
+    said: bytes | None = None
+    order: bytes | None = None
     sealed_session: bytes | None = field(default=None, repr=False)
 
     @property
@@ -46,6 +51,16 @@ class Claim:
         So while differences wait for confirmation, and before the first complete poll.
         """
         return self.fingerprint is None or self.due_reason == "confirm"
+
+    def saw(self, listing: Listing) -> bool:
+        """True when the last poll saw these very bytes, and the server says the same of itself."""
+        same = self.facts is not None and self.facts.beside_session == listing.facts.beside_session
+        return same and not self.confirming and listing.body_sha256 == self.body_sha256
+
+    def holds(self, snapshot: Snapshot, listing: Listing) -> bool:
+        """True when these tools, and what the server says of itself, are what is believed."""
+        same = not self.confirming and snapshot.fingerprint == self.fingerprint
+        return same and said(listing).sha256 == self.said
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +86,7 @@ class Complete:
     """A complete walk, about to be written. ``fingerprint`` None: differences are unconfirmed, look again next time.
 
     ``sealed_session``: the session to keep, encrypted; None keeps what is stored. ``detect``: look for eras anew.
+    ``order``: of the list, where it was looked at.
     """
 
     claim: Claim
@@ -81,7 +97,15 @@ class Complete:
     unchanged: bool
     due_reason: DueReason = "schedule"
     detect: bool = False
+    order: bytes | None = None
     sealed_session: bytes | None = field(default=None, repr=False)
+
+    @property
+    def moved(self) -> bool:
+        """True when the same tools came in another order than before."""
+        before = self.claim.order
+        known = before is not None and self.order is not None and self.claim.fingerprint is not None
+        return known and before != self.order and self.fingerprint == self.claim.fingerprint
 
     @property
     def notified_at(self) -> datetime | None:

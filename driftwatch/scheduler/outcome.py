@@ -75,7 +75,7 @@ async def _let_go(session: AsyncSession, failure: Failure) -> None:
     """Tell whoever holds the profile's stream to close it: a server that drains would wait for that."""
     reason = let_go_reason(failure.code, failure.error.get("status"))
     if reason is not None:
-        await tell_to_let_go(session, failure.claim.profile_id, by_server=reason == "draining")
+        await tell_to_let_go(session, failure.claim.profile_id, reason)
 
 
 async def record_poll(
@@ -106,6 +106,7 @@ async def record_poll(
         unchanged=recorded.settled and not recorded.changes,
         due_reason="schedule" if recorded.confirm_in is None else "confirm",
         detect=detect,
+        order=snapshot.order,
         sealed_session=sealed_session,
     )
     await finish(session, [result])

@@ -119,12 +119,12 @@ class ServerPoll:
 
     async def _look(self, claim: Claim, listing: Listing) -> Result | None:
         """The outcome of a complete walk; None when it was written here, because there was something new in it."""
-        if not claim.confirming and listing.body_sha256 == claim.body_sha256:
+        if claim.saw(listing):
             return self._unchanged(claim, listing, claim.fingerprint)
         # in a thread: a hostile list of some megabytes takes seconds, in which other polls must go on
         snapshot = await asyncio.to_thread(take, listing.tools, era=listing.era)
-        if not claim.confirming and snapshot.fingerprint == claim.fingerprint:
-            return self._unchanged(claim, listing, snapshot.fingerprint)
+        if claim.holds(snapshot, listing):
+            return self._unchanged(claim, listing, snapshot.fingerprint, order=snapshot.order)
         sealed = self._sealed(claim, listing)
         detect = self._visit.detected and outcome.other_server(claim, listing)
         async with self._services.db.transaction() as session:
@@ -136,7 +136,9 @@ class ServerPoll:
         self._flush.done(claim.profile_id)
         return None
 
-    def _unchanged(self, claim: Claim, listing: Listing, fingerprint: bytes | None) -> Complete:
+    def _unchanged(
+        self, claim: Claim, listing: Listing, fingerprint: bytes | None, *, order: bytes | None = None
+    ) -> Complete:
         return Complete(
             claim=claim,
             listing=listing,
@@ -145,6 +147,7 @@ class ServerPoll:
             next_in=regular_wait(claim.interval, random=lambda: self._visit.spread),
             unchanged=True,
             detect=self._visit.detected and outcome.other_server(claim, listing),
+            order=order,
             sealed_session=self._sealed(claim, listing),
         )
 

@@ -39,6 +39,12 @@ class ProfileState(SQLModel, table=True):
     last_poll_at: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
     body_sha256: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
     fingerprint: bytes | None = Field(default=None, sa_column=Column(LargeBinary))  # order-independent
+    said_sha256: bytes | None = Field(default=None, sa_column=Column(LargeBinary))  # capture.said, as it is believed
+    # the order of names at the last poll that was looked at, and how often it moved while the tools were the same:
+    # within a day each, counted anew after a day of rest
+    list_order: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+    order_moves: int = Field(default=0)
+    order_moved_at: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
     protocol_version: str | None = Field(default=None, sa_column=Column(Text))
     server_info: Any = Field(default=None, sa_column=Column(JsonText))
     instructions: str | None = Field(default=None, sa_column=Column(EscapedText))  # a kept session never repeats them

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from driftwatch.capture.model import Snapshot
+from driftwatch.capture.said import said
 from driftwatch.capture.snapshot import take
 from driftwatch.errors import WireError
 from driftwatch.servers.model import FoundEra, FoundTool, Preview, Problem
@@ -81,7 +82,11 @@ def found(sight: Sight) -> FoundEra:
             FoundTool(name, "output" in tool.part_shas, None if tool.invalid is None else tool.invalid.message)
             for name, tool in sorted(tools.items())
         ),
-        findings=(*sight.snapshot.findings, *(note for tool in tools.values() for note in tool.findings)),
+        findings=(
+            *said(sight.listing).findings,
+            *sight.snapshot.findings,
+            *(note for tool in tools.values() for note in tool.findings),
+        ),
     )
 
 

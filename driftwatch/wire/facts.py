@@ -62,6 +62,11 @@ class EraFacts:
         return isinstance(tools, Mapping) and tools.get("listChanged") is True
 
     @property
+    def beside_session(self) -> tuple[Any, ...]:
+        """What the server says of itself, whatever session it said it in."""
+        return (self.protocol_version, self.server_info, self.instructions, self.capabilities)
+
+    @property
     def tools_declared(self) -> bool:
         """True when the server declares the tools capability at all."""
         return isinstance(self.capabilities.get("tools"), Mapping)
@@ -88,6 +93,7 @@ class Listing:
     ``results``: the result object of each page, verbatim.
     ``body_sha256``: sha256 over the result objects of all pages; equal hash means nothing to look at.
     ``list_changed_at``: list_changed notifications that came on reply streams during the walk.
+    ``flaws``: what the specification demands around a modern list and some page left out or spelled wrongly, in words.
     """
 
     era: Era
@@ -106,3 +112,4 @@ class Listing:
     results: tuple[bytes, ...] = field(default=(), repr=False)
     list_changed_at: tuple[datetime, ...] = ()
     restarts: tuple[Restart, ...] = ()
+    flaws: tuple[str, ...] = ()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -20,6 +21,7 @@ from driftwatch.wire.errors import (
 
 SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
 _NULL: Final = (b"", b"null")
+_WHOLE: Final = re.compile(rb"[0-9]+(?:\.0+)?")
 
 
 class _ListResult(msgspec.Struct, rename="camel"):
@@ -35,7 +37,8 @@ class Pages:
     """Takes result objects in order; says which cursor to ask for next.
 
     ``ttl_ms`` and ``cache_scope`` are the most cautious of all pages (None before the first page that states one).
-    ``server_info`` is what the first page's ``_meta`` says; ``results`` are the pages, verbatim.
+    ``server_info`` is what the first page's ``_meta`` says; ``results`` are the pages, verbatim. ``flaws``: modern
+    fields that are missing or wrong.
     """
 
     def __init__(self, max_pages: int, max_tools: int) -> None:
@@ -49,6 +52,7 @@ class Pages:
         self.ttl_ms: int | None = None
         self.cache_scope: str | None = None
         self.server_info: Mapping[str, Any] | None = None
+        self.flaws: set[str] = set()
 
     @property
     def sha256(self) -> bytes:
@@ -87,6 +91,7 @@ class Pages:
         return cursor
 
     def _read_cache_hints(self, page: _ListResult) -> None:
+        self.flaws.update(_flaws(page))
         if bytes(page.ttl_ms):
             ttl = _int_or_zero(page.ttl_ms)
             self.ttl_ms = ttl if self.ttl_ms is None else min(self.ttl_ms, ttl)
@@ -113,6 +118,16 @@ def _int_or_zero(raw: msgspec.Raw) -> int:
     """A whole number of milliseconds; anything else, and less than 0, means 0 (RFC 9111 treats bad ages so too)."""
     number = messages.value(raw)
     return int(number) if isinstance(number, int | float) and 0 <= number < 2**53 else 0
+
+
+def _flaws(page: _ListResult) -> Iterator[str]:
+    """What the modern era demands of a result beside its tools, and this one does not have."""
+    said = {"resultType": page.result_type, "ttlMs": page.ttl_ms, "cacheScope": page.cache_scope}
+    yield from (f"no {name}" for name, raw in said.items() if not bytes(raw))
+    if bytes(page.ttl_ms) and not _WHOLE.fullmatch(bytes(page.ttl_ms)):
+        yield "a ttlMs that is no count of milliseconds"
+    if bytes(page.cache_scope) and bytes(page.cache_scope) not in (b'"public"', b'"private"'):
+        yield "a cacheScope that is neither public nor private"
 
 
 def _server_info(meta: msgspec.Raw) -> Mapping[str, Any] | None:

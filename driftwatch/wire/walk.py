@@ -163,6 +163,7 @@ def _listing(state: _Walk, pages: Pages, sent_at: datetime, arrived_at: datetime
         session_replaced=facts.session != state.kept,
         list_changed_at=tuple(at for at in state.list_changed_at if not _noise(at, state.initialized_at)),
         restarts=state.restarts,
+        flaws=tuple(sorted(pages.flaws)) if modern else (),
     )
 
 

@@ -26,7 +26,8 @@ from driftwatch.testing.fake_slack import FakeSlack
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parent.parent
 NODE_MODULES = HERE / "node" / "node_modules"
-MCP1_PYTHON = REPOSITORY / ".venvs" / "mcp1" / "bin" / "python"
+#: servers on SDKs that cannot live beside ours have virtual environments of their own
+OTHER_SDKS = REPOSITORY / ".venvs"
 ADMIN_TOKEN = "dw_acceptance_admin_token"
 PATIENCE = 150.0  # generous: a machine may be busy, and waiting costs nothing when all is well
 
@@ -155,17 +156,28 @@ def mcp2(*flags: str, listen: bool = False, stateless: bool = False, ping: float
 
 def mcp1(*flags: str, stateless: bool = False, declare: bool = False) -> list[str]:
     """The command of our mcp 1.27 server in its own virtual environment."""
-    assert MCP1_PYTHON.exists(), f"{MCP1_PYTHON} is missing: run `make test`, it makes this environment"
     return [
-        str(MCP1_PYTHON),
-        "-W",
-        "ignore",
-        str(HERE / "servers" / "mcp1_server.py"),
-        "{port}",
+        *_other_sdk("mcp1"),
         f"--flags={','.join(flags)}",
         *(["--stateless"] if stateless else []),
         *(["--declare", "--ping=1"] if declare else []),
     ]
+
+
+def fastmcp4(*flags: str) -> list[str]:
+    """The command of our fastmcp 4 server, both eras, in its own virtual environment."""
+    return [*_other_sdk("fastmcp4"), f"--flags={','.join(flags)}", "--ping=1"]
+
+
+def other_python(name: str) -> str:
+    """The interpreter of another SDK's virtual environment."""
+    python = OTHER_SDKS / name / "bin" / "python"
+    assert python.exists(), f"{python} is missing: run `make test`, it makes this environment"
+    return str(python)
+
+
+def _other_sdk(name: str) -> list[str]:
+    return [other_python(name), "-W", "ignore", str(HERE / "servers" / f"{name}_server.py"), "{port}"]
 
 
 def node(script: str, *arguments: str) -> list[str]:

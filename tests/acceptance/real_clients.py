@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from acceptance.harness import HERE, MCP1_PYTHON, node
+from acceptance.harness import HERE, node, other_python
 
 from driftwatch.classify.clients import ClientAnswer, Result, python, typescript
 from driftwatch.wire.facts import Era
@@ -22,7 +22,7 @@ Question = dict[str, Any]
 COMMANDS: dict[str, Callable[[], list[str]]] = {
     "ts1": lambda: node("clients.mjs"),
     "ts2": lambda: node("clients.mjs"),
-    "py1": lambda: [str(MCP1_PYTHON), "-W", "ignore", str(PYTHON_SCRIPT)],
+    "py1": lambda: [other_python("mcp1"), "-W", "ignore", str(PYTHON_SCRIPT)],
     "py2": lambda: [sys.executable, "-W", "ignore", str(PYTHON_SCRIPT)],
 }
 

@@ -23,7 +23,7 @@ from driftwatch.wire.streams import listen
 from driftwatch.wire.walk import walk
 
 PAGES = REPOSITORY / "docs" / "announce"
-FASTMCP_PYTHON = REPOSITORY / ".venvs" / "fastmcp" / "bin" / "python"
+FASTMCP_PYTHON = REPOSITORY / ".venvs" / "fastmcp4" / "bin" / "python"
 PYTHONS = {"python-mcp-1": MCP1_PYTHON, "python-mcp-2": Path(sys.executable), "fastmcp": FASTMCP_PYTHON}
 ERAS = {LATEST_MODERN: Era.MODERN, LATEST_LEGACY: Era.LEGACY}
 SECONDS = 60

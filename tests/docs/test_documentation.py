@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from driftwatch.settings import Settings
+from driftwatch.web.pages.advice import TODO
 
 REPOSITORY = Path(__file__).parents[2]
 SETTINGS = REPOSITORY / "docs" / "settings.md"
@@ -72,3 +73,19 @@ def test_the_agents_page_names_its_options() -> None:
     options = {f"--{name.replace('_', '-')}" for name in inspect.signature(command).parameters} - {"--target"}
     page = (REPOSITORY / "docs" / "agent.md").read_text()
     assert set(re.findall(r"`(--[a-z-]+)", page)) == options
+
+
+def test_every_finding_is_documented_with_what_to_do() -> None:
+    page = (REPOSITORY / "docs" / "conformance.md").read_text()
+    told = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (?:tool|server|list)[a-z, ]* \| (.*) \|$", page, re.MULTILINE))
+    own_words = {"invalid-definition", "version-is-the-sdks"}  # the first table; a rule of changes
+    assert told == {rule: advice for rule, advice in TODO.items() if rule not in own_words}
+
+
+def test_every_code_of_an_invalid_definition_is_documented() -> None:
+    page = (REPOSITORY / "docs" / "conformance.md").read_text()
+    capture = REPOSITORY / "driftwatch" / "capture"
+    written = "".join(source.read_text() for source in capture.glob("*.py"))
+    codes = set(re.findall(r'Invalid\(\s*f?"([a-z{][^"]*)"', written)) | set(re.findall(r'code = "([a-z-]+)"', written))
+    codes = {code.replace("{part.value}", part) for code in codes for part in ("input", "output")} - {"capture-error"}
+    assert {code for code in codes if f"`{code}`" not in page} == set()

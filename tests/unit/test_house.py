@@ -59,6 +59,8 @@ PURE = (
         f"web/pages/{name}.py"
         for name in (
             "announced",
+            "conformance",
+            "said",
             "definitions",
             "deploy",
             "entries",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from driftwatch.scheduler.let_go import LET_GO
+from driftwatch.scheduler.let_go import LET_GO, whose_doing
 from driftwatch.scheduler.streams import store
 from driftwatch.scheduler.streams.holder import OPENING, Holder
 from driftwatch.scheduler.streams.journal import Journal
@@ -52,8 +52,8 @@ async def run_listener(services: Services) -> None:
 
 async def _hear(ears: Connection, listener: Listener) -> None:
     async for said in ears.notifies():
-        profile_id, _, by = said.payload.partition(" ")
-        await listener.let_go(int(profile_id), by or "us")
+        profile_id, _, reason = said.payload.partition(" ")
+        await listener.let_go(int(profile_id), reason)
     raise ConnectionError("the connection that hears of failed polls is gone")
 
 
@@ -88,11 +88,11 @@ class Listener:
                 rows = await store.load_wanted(session, self._shares.held, self._shares.shards)
             await self._fit(plan(rows, self._services.secrets))
 
-    async def let_go(self, profile_id: int, by: str) -> None:
+    async def let_go(self, profile_id: int, reason: str) -> None:
         """Close a stream at once: a poll says that the server wants to stop, or cannot be reached."""
         async with self._turn:
             if (holder := self._holders.pop(profile_id, None)) is not None:
-                await holder.stop(by, "draining" if by == "server" else "unreachable")
+                await holder.stop(whose_doing(reason), reason)
 
     async def close(self) -> None:
         """Close every stream and write what was heard, if the connection still lives."""
@@ -113,7 +113,7 @@ class Listener:
         for profile_id, holder in list(self._holders.items()):
             if wishes.wanted.get(profile_id) != holder.wanted:
                 reason = wishes.off.get(profile_id, "changed")
-                await self._stop([profile_id], "server" if reason == "draining" else "us", reason)
+                await self._stop([profile_id], whose_doing(reason), reason)
         for profile_id, reason in wishes.off.items():
             if self._told.get(profile_id) != reason:
                 self._told[profile_id] = reason

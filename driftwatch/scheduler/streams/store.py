@@ -13,8 +13,8 @@ from driftwatch.scheduler.streams.shares import Connection
 from driftwatch.scheduler.tables import ProfileState
 from driftwatch.servers.tables import Credential, Profile, Server
 
-#: a storm is not answered by a poll for every notification
-STORM_GAP_SECONDS: Final = 2.0
+#: while one notification is followed up, the next ones are answered by one poll; a change they announce is not late
+STORM_GAP_SECONDS: Final = 0.5
 NOISY_GAP_SECONDS: Final = 30.0
 #: so many notifications within a minute are a storm, whatever they announce
 STORM: Final = 20

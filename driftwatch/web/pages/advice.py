@@ -10,7 +10,8 @@ from driftwatch.web.pages import times, words
 from driftwatch.web.pages.models import ProfileLine, ServerLine
 from driftwatch.web.pages.words import State
 
-_TODO: Final[Mapping[str, str]] = {
+#: rule → what the people who run the server can do (docs/conformance.md repeats it)
+TODO: Final[Mapping[str, str]] = {
     "hidden-characters": "Read the marked place before a model does; ask the owner to remove what is hidden.",
     "unknown-dialect": "Mark the schema 2020-12, or leave $schema out: that means 2020-12.",
     "old-dialect-output": "Mark the output 2020-12: clients that validate results know little else.",
@@ -22,15 +23,49 @@ _TODO: Final[Mapping[str, str]] = {
     "unusable-entry": "Give every entry of the list a name of 1 to 256 characters.",
     "shared-schema-id": "Give each schema its own $id: some clients keep validators by it.",
     "volatile": "Leave a default that changes by itself out of the schema; driftwatch tells nobody about it meanwhile.",
-    "invalid-definition": "Clients lose this tool, or the whole list. Mend the definition; the message says where.",
+    "invalid-definition": "Mend the definition; the message says where.",
     "version-is-the-sdks": "Report the server's own version, so that a deploy can be told from an SDK update.",
+    "no-server-version": "Set the version of serverInfo at every deploy.",
+    "tools-undeclared": "Declare the tools capability.",
+    "cache-hints": "Send resultType, ttlMs (a whole number from 0) and cacheScope (public or private) with every page.",
+    "declared-undeliverable": "Offer the stream, or leave listChanged out: clients wait for what cannot come.",
+    "unstable-order": "List tools in a fixed order: clients cache what they put into a prompt.",
+    "replicas-differ": "Bring every replica to the same release.",
+    "repeated-cursor": "Give each page a cursor of its own, and the last page none.",
+    "too-many-pages": "Send more tools a page.",
+    "incomplete-walk": "Answer every page of tools/list, with resultType complete.",
+    "bad-result": "Answer tools/list with an object that holds an array of tools.",
+    "bad-json": "Send JSON as RFC 8259 has it: no NaN, no Infinity.",
+}
+_BOTH_LOSE: Final = "Python and TypeScript clients lose the whole list."
+_UNCOMPILED: Final = (
+    "TypeScript 1 clients lose the whole list, TypeScript 2 clients the tool; Python clients fail at the call."
+)
+#: what each client does with a definition that is refused (tests/acceptance/test_lists.py asks them)
+_LOST: Final[Mapping[str, str]] = {
+    "output-schema-invalid": _UNCOMPILED,
+    "output-ref-unresolved": _UNCOMPILED,
+    "output-ref-endless": _UNCOMPILED,
+    "output-root-not-object": "TypeScript clients and the Python SDK 2 lose the whole list.",
+    "input-schema-invalid": (
+        "TypeScript clients lose the whole list where `properties` is no object or `required` no array; Python clients"
+        " keep it."
+    ),
+    "sdk-refuses": "Python clients lose the whole list.",
+    "x-mcp-header-invalid": "Python and TypeScript clients drop the tool: to them it looks removed.",
+    "conflicting-duplicates": "Clients list both; which schema they validate by is chance.",
 }
 _ASKS: Final = ("unauthorized", "forbidden")
 
 
 def todo(rule: str) -> str:
     """One sentence for the people who run the server; empty where there is nothing to say."""
-    return _TODO.get(rule, "")
+    return TODO.get(rule, "")
+
+
+def lost(code: str, scope: str) -> str:
+    """Which clients lose what by a definition they refuse, as a sentence. ``scope``: tool or list."""
+    return _LOST.get(code, _BOTH_LOSE if scope == "list" else "Clients that read the definition cannot use the tool.")
 
 
 def credential(server: ServerLine, profiles: Sequence[ProfileLine], now: datetime) -> tuple[State, str]:

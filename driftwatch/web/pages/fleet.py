@@ -16,6 +16,8 @@ from driftwatch.web.pages.words import State
 
 Standing = Literal["needs", "blind", "fine"]
 
+#: how the doubt that is about no tool is called
+ITSELF: Final = "what it says of itself"
 _ORDER: Final[Mapping[Standing, int]] = {"needs": 0, "blind": 1, "fine": 2}
 _RANK: Final = {"invalid": 4, "breaking": 3, "undecided": 2, "compatible": 1}
 
@@ -195,6 +197,10 @@ def _standing(
     polled = [profile.last_poll_at for profile in row.profiles if profile.last_poll_at]
     if not polled:
         return State("pending", "pending", "first look"), "waits for its first poll", "fine", None
+    if restless := list(dict.fromkeys(tool or ITSELF for profile in row.profiles for tool in profile.unsettled)):
+        why = f"{words.listed(restless)} {'does' if len(restless) == 1 else 'do'} not hold still"
+        state = State("undecided", "undecided", "unsettled")
+        return state, why, "blind", (f"{here}#h-find", "see why")
     handled = [f"acknowledged by {a.handled_by}" for a in alerts if a.state == "acknowledged" and a.handled_by]
     why = " · ".join([times.ago(max(polled), now), *handled[:1]])
     return State("compatible", "compatible", "fine", quiet=True), why, "fine", None

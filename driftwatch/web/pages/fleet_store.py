@@ -13,6 +13,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.db.engine import run_sql
 from driftwatch.history import search_store, tool_read
+from driftwatch.history.doubt_store import restless_tools
 from driftwatch.scheduler.tables import ProfileState
 from driftwatch.servers.tables import Profile, Server
 from driftwatch.web.pages import spark
@@ -110,6 +111,7 @@ async def _profiles(session: AsyncSession, servers: Collection[int]) -> dict[int
         .where(col(Profile.closed_at).is_(None), *few)
         .order_by(col(Profile.era).desc(), col(Profile.id))
     )
+    unsettled = await restless_tools(session)
     found = defaultdict[int, list[ProfileLine]](list)
     for key, server, era, state, tools, polled, due, since, failures, error in (await session.execute(query)).all():
         if server not in servers:
@@ -131,6 +133,7 @@ async def _profiles(session: AsyncSession, servers: Collection[int]) -> dict[int
                 last_error=error,
                 duration_ms=None,
                 polls_survived=0,
+                unsettled=tuple(unsettled.get(key, ())),
             )
         )
     return found

@@ -15,7 +15,8 @@ class ProfileLine:
     """One kind of client of a server, and how its polls go.
 
     ``state`` is ``new`` before the first complete poll, ``ok`` after one, else a failure code. ``hearing``: whether we
-    listen, where that was asked for.
+    listen, where that was asked for. ``unsettled``: tools whose definition does not hold still, where asked for.
+    ``order_moves``: how often the order of the list moved on the day of ``order_moved_at``.
     """
 
     id: int
@@ -34,6 +35,9 @@ class ProfileLine:
     duration_ms: float | None
     polls_survived: int
     hearing: Hearing | None = None
+    unsettled: tuple[str, ...] = ()
+    order_moves: int = 0
+    order_moved_at: datetime | None = None
 
     @property
     def failing(self) -> bool:

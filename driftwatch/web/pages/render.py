@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 
 import driftwatch
 from driftwatch.classify.findings import RULES
-from driftwatch.safe_text import has_hidden, safe_text
+from driftwatch.safe_text import safe_text, split_hidden
 from driftwatch.web.pages import times, words
 
 HERE: Final = Path(__file__).parent.parent
@@ -52,7 +52,8 @@ def chips(text: str | None, size: int = MAX_SHOWN_TEXT) -> Markup:
     if text is None:
         return Markup("")
     shown = text[:size]
-    html = Markup("").join(_chip(char) for char in shown) if has_hidden(shown) else escape(shown)
+    pieces = enumerate(split_hidden(shown))
+    html = Markup("").join(_chip(piece) if place % 2 else escape(piece) for place, piece in pieces)
     return html if len(text) <= size else html + f" … ({len(text) - size} more characters)"
 
 
@@ -65,8 +66,7 @@ def ticks(text: str) -> Markup:
 
 
 def _chip(char: str) -> Markup:
-    seen = safe_text(char)
-    return escape(char) if seen == char else Markup('<span class="hidden-char">U+{:04X}</span>').format(ord(char))
+    return Markup('<span class="hidden-char">U+{:04X}</span>').format(ord(char))
 
 
 def _printed(item: Any) -> Any:

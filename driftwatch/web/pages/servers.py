@@ -12,21 +12,23 @@ from driftwatch.alerts import delivery_read
 from driftwatch.alerts import read as alerts_read
 from driftwatch.errors import InputError
 from driftwatch.history import read as history_read
-from driftwatch.history import tool_read
+from driftwatch.history import said_read, tool_read
 from driftwatch.history.definitions import load_definitions
+from driftwatch.history.doubt_store import load_doubts
 from driftwatch.history.hearing import load_hearing
-from driftwatch.history.store import load_doubts
 from driftwatch.servers import changes as server_changes
 from driftwatch.servers.model import ServerPatch
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor, equivalences_of
 from driftwatch.web.pages import (
     advice,
+    conformance,
     entries,
     evidence_line,
     evidence_store,
     fleet,
     forms,
     kinds,
+    said,
     store,
     watched,
 )
@@ -60,6 +62,7 @@ def router(services: Services) -> APIRouter:
             changes = await history_read.load_changes(session, server_id=server_id, limit=RECENT)
             alerts = await alerts_read.server_alerts(session, server_id, limit=20)
             told = await delivery_read.deliveries_for_alerts(session, [alert.id for alert in alerts])
+            statements = await said_read.statements(session, server_id)
             polls = await store.polls(session, server_id)
             events = await store.poll_events(session, server_id)
             heard = await evidence_store.evidence(session, server_id, now - evidence_line.RANGES[chosen][1])
@@ -86,7 +89,13 @@ def router(services: Services) -> APIRouter:
             ranges=evidence_line.RANGES,
             credential=advice.credential(line, profiles, now),
             todo=advice.todo,
-            notes=[*watched.unsettled(doubts), *watched.notes(lists, tools)],
+            notes=[
+                *conformance.unsettled(doubts),
+                *conformance.of_server(profiles, now),
+                *conformance.notes(lists, tools),
+            ],
+            instructions=said.instructions(lists),
+            statements=said.lines(statements),
             entries=entries.gather(changes),
             alerts=watched.alert_rows(alerts, told),
             polls=polls,

@@ -165,4 +165,6 @@ def _profile(profile: Profile, state: ProfileState) -> ProfileLine:
         last_error=state.last_error,
         duration_ms=state.duration_ms,
         polls_survived=state.polls_survived,
+        order_moves=state.order_moves,
+        order_moved_at=state.order_moved_at,
     )

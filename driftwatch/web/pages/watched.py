@@ -1,23 +1,20 @@
-"""A server's page: who sees it, can it announce, its tools and findings, how its polls go. Pure."""
+"""A server's page: who sees it, can it announce, its tools, how its polls go. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from driftwatch.alerts.views import AlertView, BaselineView, DeliveryView
 from driftwatch.announcement.guide import how_to_announce
-from driftwatch.capture.model import ConformanceFinding
-from driftwatch.history.ledger import Doubt
-from driftwatch.history.views import ListView, ToolView
-from driftwatch.web.pages import fleet, found, times, words
+from driftwatch.history.views import ToolView
+from driftwatch.web.pages import fleet, times, words
 from driftwatch.web.pages.models import ProfileLine
 from driftwatch.web.pages.words import State
 
 MAX_TOOLS: Final = 500
-MAX_FINDINGS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,49 +87,6 @@ def summary(rows: Sequence[ToolRow]) -> str:
     if not present:
         return f"none now{tail}"
     return f"{words.count(len(present), 'tool')}, of which {outputs or 'none'} declare outputs{tail}"
-
-
-def notes(lists: Iterable[ListView], tools: Iterable[ToolView]) -> list[tuple[str, found.Note]]:
-    """Conformance findings of what is current, each once, with the tool's name; those of whole lists first."""
-    seen: dict[tuple[str, str, str], tuple[str, found.Note]] = {}
-    for whole in lists:
-        for raw in whole.findings:
-            note = _note(raw)
-            seen.setdefault(("", note.rule, note.message), ("", note))
-    for line in tools:
-        if line.invalid:
-            message = str(line.invalid.get("message", "client SDKs refuse it"))
-            invalid = found.Note(State("invalid", "invalid", "invalid"), message, "", "invalid-definition")
-            seen.setdefault((line.name, "invalid", message), (line.name, invalid))
-        for raw in line.findings:
-            note = _note(raw)
-            seen.setdefault((line.name, note.rule, note.where), (line.name, note))
-    return list(seen.values())[:MAX_FINDINGS]
-
-
-def unsettled(doubts: Iterable[Mapping[str, Doubt]]) -> list[tuple[str, found.Note]]:
-    """Tools whose definition does not hold still, each once, with the tool's name."""
-    seen: dict[str, found.Note] = {}
-    for by_tool in doubts:
-        for tool, doubt in by_tool.items():
-            if doubt.restless:
-                seen.setdefault(tool, _restless(doubt))
-    return sorted(seen.items(), key=lambda item: item[0])[:MAX_FINDINGS]
-
-
-def _restless(doubt: Doubt) -> found.Note:
-    since = f"since {times.day(doubt.prior_sent_at)} {times.clock(doubt.prior_sent_at)}"
-    if doubt.returns >= doubt.restarts:
-        message = f"two definitions alternate {since}; a change is told once one of them has held for 15 minutes"
-        return found.Note(State("undecided", "undecided", "unsettled"), message, "", "replicas-differ")
-    message = f"another definition at every look {since}; a change is told once one meaning is seen twice"
-    return found.Note(State("undecided", "undecided", "unsettled"), message, "", "volatile")
-
-
-def _note(raw: Mapping[str, Any]) -> found.Note:
-    return found.note(
-        ConformanceFinding(str(raw.get("rule", "")), str(raw.get("pointer", "")), str(raw.get("message", "")))
-    )
 
 
 def alert_rows(alerts: Sequence[AlertView], told: Mapping[int, Sequence[DeliveryView]]) -> list[AlertRow]:

@@ -58,6 +58,22 @@ async def test_a_quiet_day_has_no_message(world: World) -> None:
     assert await world.outbox() == []
 
 
+async def test_what_servers_say_of_themselves_is_told_on_a_day_without_changes(world: World) -> None:
+    await run(world)
+    await world.server("orders")
+    for version in ("1", "2"):
+        await world.sql(
+            "INSERT INTO snapshot (profile_id, fingerprint, first_seen_at, server_info, tool_count)"
+            " SELECT id, '\\x00', (SELECT max(at) FROM daily_summary) - interval '1 hour', '{\"version\": \"'"
+            f" || '{version}' || '\"}}', 1 FROM profile"
+        )
+    await a_day_passes(world)
+    await world.sql("UPDATE snapshot SET first_seen_at = (SELECT max(at) FROM daily_summary) + interval '1 hour'")
+    assert await run(world) == 0
+    (row,) = await world.outbox()
+    assert "servers say something else of themselves" in str(row)
+
+
 async def test_what_was_before_the_first_day_is_history(world: World) -> None:
     await world.change(await world.server(), "search", verdict="compatible", part="input")
     await world.raise_due()

@@ -57,6 +57,8 @@ class World:
         ttl_ms: int | None = None,
         start: datetime = START,
         session_replaced: bool = False,
+        instructions: str | None = None,
+        flaws: tuple[str, ...] = (),
     ) -> Recorded:
         entries = tuple(t if isinstance(t, bytes) else json.dumps(t).encode() for t in tools)
         sent = start + timedelta(seconds=at)
@@ -67,6 +69,7 @@ class World:
                 "2026-07-28",
                 {"name": "shop", "version": version},
                 {"tools": {"listChanged": self.declared}},
+                instructions,
             ),
             sent_at=sent,
             arrived_at=sent + timedelta(seconds=0.2),
@@ -79,6 +82,7 @@ class World:
             list_changed_at=tuple(start + timedelta(seconds=s) for s in notified),
             restarts=tuple(Restart(start + timedelta(seconds=s), "http-503") for s in restarts),
             session_replaced=session_replaced,
+            flaws=flaws,
         )
         polled = PolledProfile(self.profiles[profile], fresh)
         return await record(session, polled, take(entries, era=era), listing, self.settings)

@@ -15,9 +15,9 @@ from driftwatch.alerts.tables import Acceptance
 from driftwatch.errors import NotFoundError
 from driftwatch.history import read
 from driftwatch.history.definitions import load_definition
+from driftwatch.history.doubt_store import load_doubts, restless_tools
 from driftwatch.history.evidence import Notification, RestartEvidence
 from driftwatch.history.record import PolledProfile, Recorded
-from driftwatch.history.store import load_doubts
 from driftwatch.history.tables import Blob, Candidate, Change, Changeset, SnapshotRow, Tool, ToolInterval, ToolVersion
 from driftwatch.history.views import ChangeView
 from driftwatch.scheduler.tables import PollEvent, ProfileState
@@ -367,6 +367,7 @@ async def test_alternating_definitions_are_noted_once_in_the_polls_history(world
     async with world.db.transaction() as session:
         rows = (await session.exec(select(PollEvent).where(PollEvent.outcome == "mixed"))).all()
         doubts = await load_doubts(session, world.profiles[0])
+        assert await restless_tools(session) == {world.profiles[0]: ["a"]}
     assert [row.detail["tool"] for row in rows] == ["a"]
     assert doubts["a"].began_at == world.start + timedelta(seconds=60.2)
     assert doubts["a"].told is False

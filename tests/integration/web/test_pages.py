@@ -470,3 +470,37 @@ async def test_a_pushed_server_is_shown_as_one(visitor: Any) -> None:
     form = {"name": "by-agent", "interval": "120", "owner": "mei", "mode": "pinned"}
     assert "expected every 2 min" in await visitor.post(f"/servers/{found.server_id}/edit", form)
     assert "by-agent" in await visitor.get("/")
+
+
+async def test_the_server_page_tells_what_it_says_of_itself_and_what_is_worth_fixing(visitor: Any) -> None:
+    world, key = visitor.world, visitor.world.servers["orders"]
+    spoke = text(
+        "INSERT INTO snapshot (profile_id, fingerprint, first_seen_at, protocol_version, instructions, tool_count,"
+        " findings) SELECT id, '\\x00', now() - :age * interval '1 minute', '2026-07-28', :says, 1, :findings"
+        " FROM profile WHERE server_id = :server AND era = 'modern'"
+    )
+    findings = json.dumps([{"rule": "cache-hints", "pointer": "", "message": "no ttlMs: clients lose the list"}])
+    async with world.services.db.transaction() as session:
+        for age, says in ((2, "Be kind."), (1, "Send <b>everything</b>\u200b first. ❤️")):
+            await run_sql(session, spoke, {"age": age, "says": says, "findings": findings, "server": key})
+        await run_sql(
+            session,
+            text(
+                "INSERT INTO candidate (profile_id, tool, prior_sent_at, first_arrived_at, last_seen_at, returns)"
+                " SELECT id, 'get_time', now(), now(), now(), 5 FROM profile WHERE server_id = :server"
+            ),
+            {"server": key},
+        )
+    html = await visitor.get(f"/servers/{key}")
+    structure(html)
+    said = html[html.index('id="h-said"') : html.index('id="h-find"')]
+    assert "Send &lt;b&gt;everything&lt;/b&gt;" in said
+    assert '<span class="hidden-char">U+200B</span> first. ❤️' in said
+    assert "Be kind." in said
+    assert "<code>instructions</code>" in said
+    found = html[html.index('id="h-find"') :]
+    assert "no ttlMs: clients lose the list" in found
+    assert "Send resultType, ttlMs" in found
+    assert "two definitions alternate" in found
+    overview = await visitor.get("/?state=blind")
+    assert "get_time" not in overview, "who needs you comes before who is unsettled"

@@ -49,3 +49,14 @@ def test_the_summary_groups_by_server_and_counts_the_rest() -> None:
     assert first.endswith(" · +2 more tools")
     assert second == "crm — `new` is new"
     assert words == "Also 3 changes of words or hints only."
+
+
+def test_the_summary_names_servers_that_say_something_else_of_themselves() -> None:
+    names = [f"s{n}" for n in range(7)]
+    message = summary_message(
+        date(2026, 11, 30), [], total=0, wording_only=0, public_url=URL, spoke_anew=["a`<!channel>", *names]
+    )
+    assert message.title == "✓ Daily summary, 30 Nov · servers say something else of themselves"
+    (told,) = [p.text for p in message.paragraphs]
+    assert told.startswith("What they say of themselves (instructions, serverInfo, protocol) changed on ")
+    assert told.endswith("`s3` and 3 more.")

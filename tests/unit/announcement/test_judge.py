@@ -99,6 +99,16 @@ ROWS = [
         case(streams=(Stream(900, 1050, "us"),), restarts=(1055,)),
         ("unknown", None, "restarted", 7),
     ),
+    (
+        "cut by a proxy, restarted within the reach of one cause",
+        case(streams=(Stream(900, 1050, "server"), Stream(1060, 1300)), restarts=(1080,)),
+        ("silent", "restart", None, 5),
+    ),
+    (
+        "cut by a proxy, restarted for another reason later",
+        case(streams=(Stream(900, 1050, "server"), Stream(1060, 1300)), restarts=(1080.1,)),
+        ("unknown", None, "restarted", 7),
+    ),
     ("broken without restart", case(streams=(Stream(900, 1050, "server"),)), ("unknown", None, None, 7)),
     # row 6
     ("listened throughout", case(streams=HEARD), ("silent", "not-delivered", None, 6)),

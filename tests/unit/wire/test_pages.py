@@ -119,3 +119,25 @@ def test_server_info_comes_from_the_first_page(meta, info):
     pages.take(page(_meta=meta, nextCursor="x"))
     pages.take(page(_meta={SERVER_INFO: {"name": "another"}}))
     assert pages.server_info == info
+
+
+MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "flaws"),
+    [
+        (MODERN, set()),
+        (MODERN | {"ttlMs": 5.0, "cacheScope": "public"}, set()),
+        ({}, {"no resultType", "no ttlMs", "no cacheScope"}),
+        (MODERN | {"ttlMs": -5}, {"a ttlMs that is no count of milliseconds"}),
+        (MODERN | {"ttlMs": "5"}, {"a ttlMs that is no count of milliseconds"}),
+        (MODERN | {"ttlMs": 0.5}, {"a ttlMs that is no count of milliseconds"}),
+        (MODERN | {"cacheScope": "shared"}, {"a cacheScope that is neither public nor private"}),
+    ],
+)
+def test_what_a_modern_page_must_say_beside_its_tools(fields, flaws):
+    pages = Pages(9, 99)
+    pages.take(page(nextCursor="2", **MODERN))
+    pages.take(page(**fields))
+    assert pages.flaws == flaws

@@ -72,6 +72,15 @@ def test_one_failing_kind_of_client_is_partly_watched() -> None:
     assert line.why.startswith("2025-11-25 clients: timed out since 12:09")
 
 
+def test_a_server_with_a_tool_that_does_not_hold_still_is_not_fine() -> None:
+    restless = profile(unsettled=("get_time",))
+    (line,) = fleet.lines([row(1, "x", restless, profile(era="legacy", unsettled=("get_time",)))], [], NOW)
+    assert (line.state.word, line.standing, line.why) == ("unsettled", "blind", "get_time does not hold still")
+    assert line.fix == ("/servers/1#h-find", "see why")
+    (line,) = fleet.lines([row(1, "x", profile(unsettled=("", "a")))], [], NOW)
+    assert line.why == "what it says of itself and a do not hold still"
+
+
 def test_a_server_before_its_first_poll() -> None:
     (line,) = fleet.lines([row(1, "x", profile("new", last_poll_at=None, tool_count=None))], [], NOW)
     assert (line.state.word, line.tools, line.standing) == ("first look", "–", "fine")

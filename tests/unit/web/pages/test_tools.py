@@ -13,7 +13,7 @@ from driftwatch.capture.model import ConformanceFinding
 from driftwatch.errors import NotFoundError
 from driftwatch.history.views import IntervalView, ListView, ToolView, VersionView
 from driftwatch.servers.model import FoundEra, FoundTool, Preview, Problem
-from driftwatch.web.pages import found, lineage, raw, watched
+from driftwatch.web.pages import conformance, found, lineage, raw, watched
 from driftwatch.web.pages.definitions import Definition
 from driftwatch.wire.facts import Era
 
@@ -180,7 +180,7 @@ def test_findings_are_told_once_with_their_tool(sample: Any) -> None:
     tools = [tool(1, "a", findings=(raw_finding,)), tool(2, "a", "legacy", findings=(raw_finding,))]
     broken = tool(3, "b", invalid={"code": "x", "message": "no object", "scope": "list"})
     whole = ListView(1, "modern", sample.now, None, None, 2, ({"rule": "duplicate-tool", "message": "twice"},))
-    told = watched.notes([whole], [*tools, broken])
+    told = conformance.notes([whole], [*tools, broken])
     assert [(name, note.rule) for name, note in told] == [
         ("", "duplicate-tool"),
         ("a", "hidden-characters"),
