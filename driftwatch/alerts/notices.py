@@ -69,7 +69,7 @@ def _blind(blind: Blind, *, named: bool) -> str:
 
 def _do(blind: Sequence[Blind]) -> str:
     codes = {b.code for b in blind}
-    if codes <= {"unauthorized", "forbidden"}:
+    if codes <= {"unauthorized", "forbidden", "token-refused"}:
         return "renew the credential on the server's page."
     return "look whether the server runs and still answers at its address."
 

@@ -71,6 +71,8 @@ _KINDS: Final[Mapping[str, str]] = {"added": "is new", "removed": "is gone", "re
 _FAILURES: Final[Mapping[str, str]] = {
     "unauthorized": "unauthorized",
     "forbidden": "forbidden",
+    "token-refused": "credential refused",
+    "no-token": "no access token",
     "not-found": "nothing at this URL",
     "timeout": "timed out",
     "unreachable": "unreachable",
