@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
 from sqlalchemy import Update, delete, func, update
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.db.stored import row_id
+from driftwatch.db.stored import row_id, when
 from driftwatch.errors import WireError
 from driftwatch.servers.credential import (
     DEFAULT,
@@ -15,6 +18,7 @@ from driftwatch.servers.credential import (
     kind_of,
     public_fields,
 )
+from driftwatch.servers.credential_state import CredentialView, state_of
 from driftwatch.servers.sealed import SealedCredential, seal_credential
 from driftwatch.servers.secrets import SecretBox
 from driftwatch.servers.tables import Credential as Row
@@ -43,6 +47,7 @@ async def replace_credential(session: AsyncSession, box: SecretBox, row: Row, cr
     row.granted_scopes = []
     session.add(row)
     await session.flush()
+    await session.exec(update(Row).where(col(Row.id) == row.id).values(created_at=func.now()))
 
 
 async def wipe_credentials(session: AsyncSession, server_id: int) -> None:
@@ -55,6 +60,28 @@ def sealed(row: Row | None) -> SealedCredential | None:
     if row is None:
         return None
     return SealedCredential(row_id(row.id), row.kind, row.settings or {}, row.ciphertext, row.token)
+
+
+async def credential_views(session: AsyncSession, servers: Mapping[int, Collection[str]]) -> dict[int, CredentialView]:
+    """How the credential of each server stands. ``servers``: server id → the states of its profiles."""
+    query = select(Row, func.clock_timestamp()).where(col(Row.server_id).in_(servers), col(Row.name) == DEFAULT)
+    return {row.server_id: _view(row, servers[row.server_id], now) for row, now in await session.exec(query)}
+
+
+def _view(row: Row, profiles: Collection[str], now: datetime) -> CredentialView:
+    return CredentialView(
+        name=row.name,
+        kind=row.kind,
+        state=state_of(profiles, now, expires_at=row.token_expires_at, failure=row.failure),
+        header_names=tuple(row.header_names),
+        set_at=when(row.created_at),
+        fields=row.settings or {},
+        renewed_at=row.renewed_at,
+        expires_at=row.token_expires_at,
+        granted_scopes=tuple(row.granted_scopes),
+        failed_at=row.failed_at,
+        failure=row.failure,
+    )
 
 
 async def keep_token(session: AsyncSession, credential: SealedCredential, token: Token, ciphertext: bytes) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from driftwatch.capture.model import ConformanceFinding
 from driftwatch.servers.credential import Credential, Headers
+from driftwatch.wire.challenge import Challenge
 from driftwatch.wire.facts import Era
 
 Listen = Literal["auto", "off"]
@@ -76,11 +77,12 @@ class ServerPatch:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why something could not be read: a stable code, words, and what to do."""
+    """Why something could not be read: a stable code, words, and what to do. ``challenge``: what a 401 or 403 wants."""
 
     code: str
     message: str
     hint: str | None = None
+    challenge: Challenge | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,9 @@ class Look:
 
     def preview(self, url: str) -> Preview:
         """What a person is shown."""
-        problems = {era: Problem(e.code, e.message, e.hint) for era, e in self.problems.items()}
+        problems = {
+            era: Problem(e.code, e.message, e.hint, getattr(e, "challenge", None)) for era, e in self.problems.items()
+        }
         return Preview(url, tuple(found(sight) for sight in self.seen.values()), problems)
 
 

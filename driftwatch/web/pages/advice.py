@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from driftwatch.servers.credential_state import REFUSED, CredentialView
 from driftwatch.web.pages import times, words
 from driftwatch.web.pages.models import ProfileLine, ServerLine
 from driftwatch.web.pages.words import State
@@ -25,7 +27,23 @@ _TODO: Final[Mapping[str, str]] = {
     "invalid-definition": "Clients lose this tool, or the whole list. Mend the definition; the message says where.",
     "version-is-the-sdks": "Report the server's own version, so that a deploy can be told from an SDK update.",
 }
-_ASKS: Final = ("unauthorized", "forbidden")
+
+
+_KINDS: Final[Mapping[str, str]] = {
+    "bearer": "A bearer token",
+    "basic": "User name and password",
+    "client-secret": "OAuth client credentials by secret",
+    "private-key-jwt": "OAuth client credentials by private key",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a credential stands, in words; ``asks``: what the server wants instead, and what to do."""
+
+    state: State
+    detail: str
+    asks: str = ""
 
 
 def todo(rule: str) -> str:
@@ -33,21 +51,51 @@ def todo(rule: str) -> str:
     return _TODO.get(rule, "")
 
 
-def credential(server: ServerLine, profiles: Sequence[ProfileLine], now: datetime) -> tuple[State, str]:
+def credential(server: ServerLine, profiles: Sequence[ProfileLine], now: datetime) -> Standing:
     """Whether a credential is set, and what the server made of it when it was last asked."""
-    headers = ", ".join(server.header_names)
-    refused = next((profile for profile in profiles if profile.state in _ASKS), None)
+    refused = next((profile for profile in profiles if profile.state in REFUSED), None)
+    asks = _asks(refused)
+    if server.credential is not None:
+        return Standing(*_of_set(server.credential, refused, now), asks)
     if refused is not None:
         since = f" since {times.when(refused.failing_since, now)}" if refused.failing_since else ""
-        if headers:
-            return State("unknown", "unknown", "refused"), f"{headers} is set, and refused{since}: renew it by the API."
-        return State("unknown", "unknown", "missing"), f"None is set, and the server wants one{since}."
+        return Standing(State("unknown", "unknown", "missing"), f"None is set, and the server wants one{since}.", asks)
     answered = any(profile.state == "ok" for profile in profiles)
-    if headers:
-        state = State("compatible", "compatible", "accepted" if answered else "set", quiet=True)
-        return (
-            state,
-            f"{words.count(len(server.header_names), 'secret header')}: {headers}. Stored sealed, never shown.",
-        )
     said = "The server answers without one." if answered else "The server has not answered yet."
-    return State("compatible", "compatible", "none set", quiet=True), said
+    return Standing(State("compatible", "compatible", "none set", quiet=True), said)
+
+
+def _of_set(view: CredentialView, refused: ProfileLine | None, now: datetime) -> tuple[State, str]:
+    what, failure = _described(view), (view.failure or {}).get("message")
+    why = f" {failure}" if isinstance(failure, str) else ""
+    if view.state == "refused":
+        since = view.failed_at or (refused.failing_since if refused else None)
+        told = f"{what}, refused since {times.when(since, now)}" if since else f"{what}, refused"
+        return State("unknown", "unknown", "refused"), f"{told}: renew it below.{why}"
+    if view.state == "expired":
+        return State("unknown", "unknown", "expired"), f"{what}. Its access token ended and no new one came.{why}"
+    word = "accepted" if view.state == "ok" else "set"
+    return State(
+        "compatible", "compatible", word, quiet=True
+    ), f"{what}{_token(view, now)}. Stored sealed, never shown."
+
+
+def _described(view: CredentialView) -> str:
+    if view.kind in _KINDS:
+        name = view.fields.get("username") or view.fields.get("client_id")
+        return f"{_KINDS[view.kind]}, {name}" if name else _KINDS[view.kind]
+    return f"{words.count(len(view.header_names), 'secret header')}: {', '.join(view.header_names)}"
+
+
+def _token(view: CredentialView, now: datetime) -> str:
+    if view.renewed_at is None:
+        return ""
+    ends = f", ends {times.ahead(view.expires_at, now)}" if view.expires_at else ", without an end"
+    scopes = f", scopes {' '.join(view.granted_scopes)}" if view.granted_scopes else ""
+    return f" · access token renewed {times.ago(view.renewed_at, now)}{ends}{scopes}"
+
+
+def _asks(refused: ProfileLine | None) -> str:
+    """What the server answered that it wants, and what to do about it."""
+    hint = (refused.last_error or {}).get("hint") if refused is not None else None
+    return hint if isinstance(hint, str) else ""

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from driftwatch.history.views import Hearing, WeekView
+from driftwatch.servers.credential_state import CredentialView
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class ServerLine:
     mode: str
     state: str
     created_at: datetime
-    header_names: tuple[str, ...] = ()
+    credential: CredentialView | None = None
 
 
 @dataclass(frozen=True, slots=True)
