@@ -53,7 +53,8 @@ def test_an_editors_settings_file() -> None:
         ({"auth": "t"}, Bearer("t")),
         ({"credential": {"kind": "basic", "username": "mei", "password": "p"}}, Basic("mei", "p")),
         (
-            {"credential": {"kind": "client-secret", "issuer": URL, "client_id": "us", "client_secret": "s", "scopes": ["a"]}},
+            {"credential": {"kind": "client-secret", "issuer": URL, "client_id": "us", "client_secret": "s",
+                            "scopes": ["a"]}},
             ClientSecret(URL, "us", "s", ("a",)),
         ),
     ],
