@@ -110,6 +110,8 @@ def server_out(view: ServerView) -> ServerOut:
                 server_info=state.server_info,
                 list_changed_declared=state.list_changed_declared,
                 tool_count=state.tool_count,
+                ttl_ms=state.ttl_ms,
+                cache_scope=state.cache_scope,
                 last_poll_at=state.last_poll_at,
                 next_due_at=state.next_due_at,
                 failing_since=state.failing_since,

@@ -34,6 +34,8 @@ class ProfileLine:
     last_error: Mapping[str, Any] | None
     duration_ms: float | None
     polls_survived: int
+    ttl_ms: int | None = None
+    cache_scope: str | None = None
     hearing: Hearing | None = None
 
     @property

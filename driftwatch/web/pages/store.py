@@ -166,4 +166,6 @@ def _profile(profile: Profile, state: ProfileState) -> ProfileLine:
         last_error=state.last_error,
         duration_ms=state.duration_ms,
         polls_survived=state.polls_survived,
+        ttl_ms=state.ttl_ms,
+        cache_scope=state.cache_scope,
     )

@@ -101,6 +101,8 @@ class ProfileOut(BaseModel):
     server_info: Any = None
     list_changed_declared: bool | None = None
     tool_count: int | None = None
+    ttl_ms: int | None = Field(default=None, description="How long clients may keep the list, by the server's word.")
+    cache_scope: str | None = Field(default=None, description="public: shared caches may keep it, too.")
     last_poll_at: datetime | None = None
     next_due_at: datetime | None = None
     failing_since: datetime | None = None
