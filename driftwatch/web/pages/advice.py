@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -37,32 +36,22 @@ _KINDS: Final[Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How a credential stands, in words; ``asks``: what the server wants instead, and what to do."""
-
-    state: State
-    detail: str
-    asks: str = ""
-
-
 def todo(rule: str) -> str:
     """One sentence for the people who run the server; empty where there is nothing to say."""
     return _TODO.get(rule, "")
 
 
-def credential(server: ServerLine, profiles: Sequence[ProfileLine], now: datetime) -> Standing:
+def credential(server: ServerLine, profiles: Sequence[ProfileLine], now: datetime) -> tuple[State, str]:
     """Whether a credential is set, and what the server made of it when it was last asked."""
     refused = next((profile for profile in profiles if profile.state in REFUSED), None)
-    asks = _asks(refused)
     if server.credential is not None:
-        return Standing(*_of_set(server.credential, refused, now), asks)
+        return _of_set(server.credential, refused, now)
     if refused is not None:
         since = f" since {times.when(refused.failing_since, now)}" if refused.failing_since else ""
-        return Standing(State("unknown", "unknown", "missing"), f"None is set, and the server wants one{since}.", asks)
+        return State("unknown", "unknown", "missing"), f"None is set, and the server wants one{since}."
     answered = any(profile.state == "ok" for profile in profiles)
     said = "The server answers without one." if answered else "The server has not answered yet."
-    return Standing(State("compatible", "compatible", "none set", quiet=True), said)
+    return State("compatible", "compatible", "none set", quiet=True), said
 
 
 def _of_set(view: CredentialView, refused: ProfileLine | None, now: datetime) -> tuple[State, str]:
@@ -93,9 +82,3 @@ def _token(view: CredentialView, now: datetime) -> str:
     ends = f", ends {times.ahead(view.expires_at, now)}" if view.expires_at else ", without an end"
     scopes = f", scopes {' '.join(view.granted_scopes)}" if view.granted_scopes else ""
     return f" · access token renewed {times.ago(view.renewed_at, now)}{ends}{scopes}"
-
-
-def _asks(refused: ProfileLine | None) -> str:
-    """What the server answered that it wants, and what to do about it."""
-    hint = (refused.last_error or {}).get("hint") if refused is not None else None
-    return hint if isinstance(hint, str) else ""
