@@ -23,12 +23,19 @@ from driftwatch.servers.errors import CredentialNeededError, UnwatchableError
 from driftwatch.servers.model import ServerPatch, ServerSpec
 from driftwatch.servers.register import register
 from driftwatch.servers.sealed import open_token, seal_token
+from driftwatch.settings import Settings
 from driftwatch.wire.facts import Era
 
 pytestmark = pytest.mark.postgres
 
 Query = Callable[..., Awaitable[list[dict[str, Any]]]]
 PATIENCE = 90.0
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Four requests stand behind a token, and a busy machine may take its time for each."""
+    return settings.model_copy(update={"poll_timeout_seconds": 60.0})
 
 
 async def watch(services: Services, authority: AuthorityProcess, credential: Credential | None) -> int:

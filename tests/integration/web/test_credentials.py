@@ -14,10 +14,17 @@ from builders.authority import CLIENT_ID, CLIENT_SECRET, AuthorityProcess
 from integration.web.test_api import client_with, problem
 
 from driftwatch.app import Services
+from driftwatch.settings import Settings
 
 pytestmark = pytest.mark.postgres
 
 Query = Callable[..., Awaitable[list[dict[str, Any]]]]
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Four requests stand behind a token, and a busy machine may take its time for each."""
+    return settings.model_copy(update={"poll_timeout_seconds": 60.0})
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from builders.authority import AuthorityProcess, pem
 from integration.wire.hostile import HostileServer
 from starlette.responses import JSONResponse, Response
 
+from driftwatch.settings import Settings
 from driftwatch.wire.challenge import Challenge
 from driftwatch.wire.client import WireClient
 from driftwatch.wire.eras import detect
@@ -13,6 +14,12 @@ from driftwatch.wire.facts import Era, Target
 from driftwatch.wire.grants import ClientSecret, Grant
 from driftwatch.wire.oauth import obtain
 from driftwatch.wire.walk import walk
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Four requests stand behind a token, and a busy machine may take its time for each."""
+    return settings.model_copy(update={"poll_timeout_seconds": 60.0})
 
 
 def grants(authority: AuthorityProcess) -> dict[str, Grant]:
