@@ -1,12 +1,15 @@
 """A server that answers as fast as it can, so that the client's cost is what is measured: 20 tools, about 28 kB.
 
-Speaks both eras over keep-alive HTTP/1.1 on asyncio, without a framework. ``python fast_server.py PORT``.
+Speaks both eras over HTTP/1.1 on asyncio, without a framework. ``python fast_server.py [CERTIFICATE]`` prints its
+address: kept connections without a certificate; with one TLS, and every connection is closed after one answer.
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
+import ssl
 import sys
 
 MODERN = "2026-07-28"
@@ -46,11 +49,12 @@ RESULTS = {
 BODIES = {method: json.dumps(result) for method, result in RESULTS.items()}
 
 
-def answer(body: bytes) -> bytes:
+def answer(body: bytes, *, close: bool) -> bytes:
     """The HTTP answer to one JSON-RPC request."""
+    last = "connection: close\r\n" if close else ""
     message = json.loads(body)
     if "id" not in message:
-        return b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n"
+        return f"HTTP/1.1 202 Accepted\r\n{last}content-length: 0\r\n\r\n".encode()
     result = BODIES.get(message["method"])
     if result is None:
         text = json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}})
@@ -59,12 +63,12 @@ def answer(body: bytes) -> bytes:
         text = f'{{"jsonrpc": "2.0", "id": {json.dumps(message["id"])}, "result": {result}}}'
         status = "200 OK"
     payload = text.encode()
-    head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {len(payload)}\r\n\r\n"
+    head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\n{last}content-length: {len(payload)}\r\n\r\n"
     return head.encode() + payload
 
 
-async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Serve one keep-alive connection."""
+async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, close: bool) -> None:
+    """Serve one connection."""
     try:
         while True:
             head = await reader.readuntil(b"\r\n\r\n")
@@ -75,22 +79,33 @@ async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
                     length = int(value)
             body = await reader.readexactly(length)
             if head.startswith(b"POST"):
-                writer.write(answer(body))
+                writer.write(answer(body, close=close))
             else:
                 writer.write(b"HTTP/1.1 405 Method Not Allowed\r\ncontent-length: 0\r\n\r\n")
             await writer.drain()
+            if close:
+                break
     except (asyncio.IncompleteReadError, ConnectionError):
         pass
     finally:
         writer.close()
 
 
-async def main(port: int) -> None:
+async def main(certificate: str | None) -> None:
     """Serve until interrupted."""
-    server = await asyncio.start_server(connection, "127.0.0.1", port)
-    print("listening", flush=True)
+    tls = None
+    if certificate is not None:
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        tls.load_cert_chain(certificate)
+        # Clients that resume a session would not pay what a poll every minute pays.
+        tls.options |= ssl.OP_NO_TICKET
+        tls.num_tickets = 0
+    serve = functools.partial(connection, close=tls is not None)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls, backlog=512)
+    port = server.sockets[0].getsockname()[1]
+    print(f"{'http' if tls is None else 'https'}://127.0.0.1:{port}/mcp", flush=True)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1])))
+    asyncio.run(main(sys.argv[1] if sys.argv[1:] else None))

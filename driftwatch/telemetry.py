@@ -99,10 +99,14 @@ CHATTY: Final = (
     "asyncio",
 )
 #: names of values that are never written, whatever they are
-SECRET_NAME: Final = re.compile(r"token|secret|password|authorization|cookie|headers|webhook", re.IGNORECASE)
-#: secrets that may hide inside other text: our tokens, bearer tokens, login links, Slack webhooks, passwords in URLs
+SECRET_NAME: Final = re.compile(
+    r"token|secret|password|authorization|cookie|headers|webhook|credential|private_key|assertion", re.IGNORECASE
+)
+#: secrets that may hide inside other text: our tokens, bearer tokens and basic pairs, login links, Slack webhooks,
+#: passwords in URLs, private keys
 SECRET_TEXT: Final = re.compile(
-    r"dw_[\w-]{16,}|xox[a-z]-[\w-]+|whsec_[\w+/=]+|(?<=bearer )[\w.~+/=-]+|(?<=/login/)[\w-]{16,}|(?<=/services/)[\w/]+|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)",
+    r"dw_[\w-]{16,}|xox[a-z]-[\w-]+|whsec_[\w+/=]+|(?<=bearer )[\w.~+/=-]+|(?<=authorization: basic )[\w+/=]+|(?<=/login/)[\w-]{16,}|(?<=/services/)[\w/]+|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
+    r"|(?<=PRIVATE KEY-----)[\w+/=\s\\]+",
     re.IGNORECASE,
 )
 HIDDEN: Final = "[hidden]"

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 import structlog
+from builders.authority import PLAIN, AuthorityProcess, running
 
 from driftwatch.db.embedded import EmbeddedPostgres
 from driftwatch.db.engine import Database
@@ -162,3 +163,18 @@ async def db(database_url: str) -> AsyncIterator[Database]:
     database = Database(database_url)
     yield database
     await database.dispose()
+
+
+@pytest.fixture(scope="session")
+def authority_process() -> Iterator[AuthorityProcess]:
+    """One authorization server with a guarded MCP server for the whole session."""
+    with running() as process:
+        yield process
+
+
+@pytest.fixture
+def authority(authority_process: AuthorityProcess) -> AuthorityProcess:
+    """It, behaving well."""
+    authority_process.behave(**PLAIN)
+    authority_process.revoke()
+    return authority_process

@@ -81,8 +81,10 @@ def _blind(blind: Blind, *, named: bool) -> str:
 
 def _do(blind: Sequence[Blind]) -> str:
     codes = {b.code for b in blind}
-    if codes <= {"unauthorized", "forbidden"}:
+    if codes <= {"unauthorized", "forbidden", "token-refused"}:
         return "renew the credential on the server's page."
+    if codes == {"no-token"}:
+        return "look whether the authorization server answers; the server's page says which one."
     return "look whether the server runs and still answers at its address."
 
 

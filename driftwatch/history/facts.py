@@ -1,10 +1,11 @@
 """The facts stored with a change: what people and policies may want to know besides the verdict. Pure.
 
 Keys: ``sightings``, ``declared`` (listChanged when the change happened), ``server_version``, ``version_not_bumped``,
-``within_ttl``, ``ttl_ms``, ``cache_scope``, ``dialect_changed``, ``schema_id_kept``, ``noise`` (sdk-noise |
-volatile), ``volatile`` (pointers), ``rename_hint`` ({tool, score}), ``known_version`` (a definition that was there
-before), ``transient`` (it undoes a change made less than a day before), ``mixed`` (how often two alternated),
-``replicas_differ`` (two still alternate after a day, and this one is the newest).
+``within_ttl``, ``ttl_ms``, ``stale_until`` (a client that honours the old list's ttl and asked when we did uses it
+until then), ``cache_scope`` (public: shared caches do as well), ``dialect_changed``, ``schema_id_kept``, ``noise``
+(sdk-noise | volatile), ``volatile`` (pointers), ``rename_hint`` ({tool, score}), ``known_version`` (a definition that
+was there before), ``transient`` (it undoes a change made less than a day before), ``mixed`` (how often two
+alternated), ``replicas_differ`` (two still alternate after a day, and this one is the newest).
 Keys are present only when they say something.
 """
 
@@ -45,8 +46,10 @@ def of_transition(transition: Transition) -> dict[str, Any]:
         facts["replicas_differ"] = True
     ttl_ms, scope = transition.before.get("ttl_ms"), transition.before.get("cache_scope")
     start, end = transition.window
-    if ttl_ms and end < start + timedelta(milliseconds=min(ttl_ms, _LONGEST_TTL)):
-        facts |= {"within_ttl": True, "ttl_ms": ttl_ms} | ({"cache_scope": scope} if scope else {})
+    stale_until = start + timedelta(milliseconds=min(ttl_ms or 0, _LONGEST_TTL))
+    if end < stale_until:
+        facts |= {"within_ttl": True, "ttl_ms": ttl_ms, "stale_until": stale_until.isoformat()}
+        facts |= {"cache_scope": scope} if scope else {}
     return facts
 
 

@@ -11,6 +11,7 @@ from driftwatch.scheduler.backoff import Random
 from driftwatch.scheduler.model import Claim, Visit
 from driftwatch.scheduler.store import Row
 from driftwatch.scheduler.tables import ProfileState
+from driftwatch.servers.credential_store import sealed
 from driftwatch.servers.detection import facts_of
 from driftwatch.servers.tables import Profile, Server
 from driftwatch.wire.facts import Era, EraFacts, Session
@@ -39,7 +40,7 @@ def _visit(rows: list[Row], now: datetime, spread: float) -> Visit:
         detected=server.detected_at is not None and now - server.detected_at < DETECT_EVERY,
         spread=spread,
         claims=tuple(_claim(state, profile, server, now) for state, profile, server, _ in rows),
-        sealed_headers=None if credential is None else credential.ciphertext,
+        credential=sealed(credential),
     )
 
 

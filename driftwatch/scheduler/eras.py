@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from driftwatch.errors import WireError
 from driftwatch.scheduler.model import Claim, Visit
 from driftwatch.servers import detection
+from driftwatch.servers.authorization import Authorization
 from driftwatch.servers.sealed import open_session
 from driftwatch.wire.eras import detect
 from driftwatch.wire.errors import EraNotSpokenError
@@ -42,11 +43,18 @@ class Found:
         raise problem or EraNotSpokenError(f"The server was not found to speak the {claim.era} era.")
 
 
-async def detect_if_due(services: Services, visit: Visit, target: Target) -> Found:
-    """Detect when it is time, keep what was found, open profiles for new eras."""
+async def detect_if_due(services: Services, visit: Visit, way_in: Authorization) -> Found:
+    """Detect when it is time, keep what was found, open profiles for new eras.
+
+    Raises what :meth:`Authorization.target` does.
+    """
     if visit.detected:
         return Found()
+    target = await way_in.target()
     answer = await detect(services.wire, target, visit.eras)
+    if await way_in.renew(answer.failure):
+        target = await way_in.target()
+        answer = await detect(services.wire, target, visit.eras)
     if answer.found:
         try:
             async with services.db.transaction() as session:

@@ -11,6 +11,7 @@ from uuid import UUID
 from driftwatch.capture.model import Snapshot
 from driftwatch.capture.said import said
 from driftwatch.errors import DriftwatchError
+from driftwatch.servers.sealed import SealedCredential
 from driftwatch.wire.facts import Era, EraFacts, Listing, Restart
 
 DueReason = Literal["schedule", "confirm", "check-now", "notification", "stream-ended", "first"]
@@ -68,7 +69,7 @@ class Visit:
     """One server and all its claimed profiles, polled together so that a changeset forms naturally.
 
     ``eras``: those a person chose, None for every one found. ``detected``: the eras were looked for within a day.
-    ``spread``: a number in [0, 1) that keeps the server's profiles in step. ``sealed_headers``: its credential.
+    ``spread``: a number in [0, 1) that keeps the server's profiles in step. ``credential``: what lets us in.
     """
 
     server_id: int
@@ -78,7 +79,7 @@ class Visit:
     detected: bool
     spread: float
     claims: tuple[Claim, ...]
-    sealed_headers: bytes | None = field(default=None, repr=False)
+    credential: SealedCredential | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +140,11 @@ Result = Complete | Failure
 
 
 def describe(error: DriftwatchError) -> dict[str, Any]:
-    """An error as a profile's page shows it: {code, message, hint, status?, retry_after?}."""
+    """An error as a profile's page shows it: {code, message, hint, status?, retry_after?, challenge?}."""
     described: dict[str, Any] = {"code": error.code, "message": error.message[:2000], "hint": error.hint}
     for name in ("status", "retry_after"):
         value = getattr(error, name, None)
         if value is not None:
             described[name] = value
-    return described
+    challenge = getattr(error, "challenge", None)
+    return described if challenge is None else {**described, "challenge": challenge.shown()}

@@ -26,6 +26,7 @@ INTERNAL: Final = "internal-error"
 #: the server or the way to it is down, or we may not; which eras it speaks is not in question
 _NO_QUESTION_OF_ERA: Final = frozenset(
     {"unreachable", "refused", "tls-failed", "timeout", "unauthorized", "forbidden", "rate-limited", "server-error"}
+    | {"token-refused", "no-token"}
     | {"blocked-address", "bad-target", "not-serving-tools", "too-large", "too-deep", "cannot-open-secret", INTERNAL}
 )
 

@@ -23,7 +23,10 @@ from driftwatch.scheduler.claimed import visits
 from driftwatch.scheduler.flush import Flush
 from driftwatch.scheduler.hosts import HostLimits
 from driftwatch.scheduler.model import Claim, Complete, Failure, Result, Visit
-from driftwatch.servers.sealed import open_headers, open_session, seal_session
+from driftwatch.servers import authorization
+from driftwatch.servers.authorization import Authorization
+from driftwatch.servers.sealed import open_session, seal_session, target_of
+from driftwatch.wire.errors import UnauthorizedError
 from driftwatch.wire.facts import EraFacts, Listing, Session, Target
 from driftwatch.wire.session import close_session
 from driftwatch.wire.walk import walk
@@ -68,33 +71,43 @@ class ServerPoll:
         """End every claim with an outcome."""
         async with hosts.place(self._visit.host):
             try:
-                target = Target(self._visit.url, open_headers(self._services.secrets, self._visit.sealed_headers))
-                found = await eras.detect_if_due(self._services, self._visit, target)
+                way_in = authorization.of_stored(
+                    self._services, self._visit.url, self._visit.credential, interval=self._visit.claims[0].interval
+                )
+                found = await eras.detect_if_due(self._services, self._visit, way_in)
+                target = await way_in.target()
             except Exception as error:
                 for claim in self._visit.claims:
                     self._flush.add(self._failed(claim, error, time.monotonic()))
                 return
             for claim in self._visit.claims:
-                await self._poll(claim, target, found)
+                target = await self._poll(claim, way_in, target, found)
 
-    async def _poll(self, claim: Claim, target: Target, found: eras.Found) -> None:
+    async def _poll(self, claim: Claim, way_in: Authorization, target: Target, found: eras.Found) -> Target:
+        """Poll one profile; answers the target for the next one, with another token if this one was refused."""
         with structlog.contextvars.bound_contextvars(profile=claim.profile_id):
             self._count_lateness(claim)
             with telemetry.POLL_SECONDS.time():
-                await self._poll_once(claim, target, found)
+                return await self._poll_once(claim, way_in, target, found)
 
     def _count_lateness(self, claim: Claim) -> None:
         if claim.due_at is not None:
             late = self._services.clock.now() - claim.due_at
             telemetry.POLL_LATENESS.observe(max(late.total_seconds(), 0.0))
 
-    async def _poll_once(self, claim: Claim, target: Target, found: eras.Found) -> None:
+    async def _poll_once(self, claim: Claim, way_in: Authorization, target: Target, found: eras.Found) -> Target:
         started = time.monotonic()
         used: Session | None = None
         try:
             facts = found.for_poll(claim, eras.known_facts(self._services, claim))
             used = facts.session
-            listing = await self._walk(claim, target, facts)
+            try:
+                listing = await self._walk(claim, target, facts)
+            except UnauthorizedError as error:
+                if not await way_in.renew(error):
+                    raise
+                target = await way_in.target()
+                listing = await self._walk(claim, target, facts)
             used = listing.session
             result = await self._look(claim, listing)
         except Exception as error:  # a fault of ours is a failed poll too, and never the batch's end
@@ -104,6 +117,7 @@ class ServerPoll:
             telemetry.POLLS.labels("different" if result is None else "unchanged").inc()
             if result is not None:
                 self._flush.add(result)
+        return target
 
     async def _walk(self, claim: Claim, target: Target, facts: EraFacts) -> Listing:
         wire, survived = self._services.wire, claim.polls_survived
@@ -177,5 +191,5 @@ class Orphans:
         if not isinstance(result, Complete) or result.sealed_session is None or result.listing.session is None:
             return
         visit = self._visits[result.claim.profile_id]
-        target = Target(visit.url, open_headers(self._services.secrets, visit.sealed_headers))
+        target = target_of(self._services.secrets, visit.url, visit.credential)
         await close_session(self._services.wire, target, result.listing.session)

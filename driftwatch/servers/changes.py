@@ -11,12 +11,15 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.errors import ConflictError
 from driftwatch.scheduler.tables import ProfileState
-from driftwatch.servers import store
+from driftwatch.servers import credential_store, store
 from driftwatch.servers.check import check
+from driftwatch.servers.credential import Credential as Secret
+from driftwatch.servers.credential import identity
+from driftwatch.servers.credential_store import credential_of
 from driftwatch.servers.errors import CredentialNeededError
 from driftwatch.servers.model import ServerPatch, Unset
 from driftwatch.servers.preview import close_all
-from driftwatch.servers.sealed import open_headers, open_session, seal_headers
+from driftwatch.servers.sealed import open_session, target_of
 from driftwatch.servers.secrets import SealError
 from driftwatch.servers.tables import Credential, Profile, Server
 from driftwatch.web.auth.store import write_audit
@@ -53,11 +56,11 @@ class Farewell:
         """Read the sessions before they are wiped. What no key opens any more cannot be ended."""
         watched = await _watched(session, server)
         try:
-            headers = open_headers(services.secrets, None if credential is None else credential.ciphertext)
+            target = target_of(services.secrets, server.url, credential_store.sealed(credential))
             kept = {state.profile_id: open_session(services.secrets, state.session) for _, state in watched}
         except SealError:
             return cls(Target(server.url), {})
-        return cls(Target(server.url, headers), {i: one for i, one in kept.items() if one is not None})
+        return cls(target, {i: one for i, one in kept.items() if one is not None})
 
     async def of_those_gone(self, session: AsyncSession, server: Server) -> Farewell:
         """Only the sessions of profiles that are not watched any more."""
@@ -72,8 +75,9 @@ class Farewell:
 async def patch(services: Services, server_id: int, change: ServerPatch, *, actor: str) -> Server:
     """Change what is set in ``change``; the rest stays.
 
-    Another URL, or a credential where there was none (or none where there was one), is another view of the server:
-    its profiles are succeeded by new ones, whose first poll is their baseline. A rotated secret keeps the profiles.
+    Another URL, a credential where there was none (or none where there was one), and one that names somebody else or
+    asks for other scopes, is another view of the server: its profiles are succeeded by new ones, whose first poll is
+    their baseline. A rotated secret keeps the profiles.
 
     Raises:
         BadServerError: a field is wrong.
@@ -86,7 +90,7 @@ async def patch(services: Services, server_id: int, change: ServerPatch, *, acto
         server = await store.get_server(session, server_id, lock=True)
         _refuse_to_reach(server, change)
         before = store.described(server)
-        credential = await store.credential_of(session, server_id)
+        credential = await credential_of(session, server_id)
         _refuse_to_send_elsewhere(server, change, credential)
         farewell = await Farewell.prepare(session, services, server, credential)
         moved = not isinstance(change.url, Unset) and change.url != server.url
@@ -94,7 +98,9 @@ async def patch(services: Services, server_id: int, change: ServerPatch, *, acto
             await store.rename(session, server, change.name)
         _assign(server, change)
         await store.touch(session, server)
-        credential, other_identity = await _credential(session, services, server_id, credential, change.headers)
+        before_it = None if credential is None else credential.settings or {}
+        credential = await _credential(session, services, server_id, credential, change.way_in)
+        other_identity = identity(before_it) != identity(None if credential is None else credential.settings or {})
         await (_succeed_all if moved or other_identity else _fit_eras)(session, server, credential)
         await _fit_times(session, server, change)
         farewell = await farewell.of_those_gone(session, server)
@@ -104,7 +110,7 @@ async def patch(services: Services, server_id: int, change: ServerPatch, *, acto
             action="edit",
             subject=f"server/{server_id}",
             before=before,
-            after=store.described(server) | ({} if isinstance(change.headers, Unset) else {"headers": "changed"}),
+            after=store.described(server) | ({} if isinstance(change.way_in, Unset) else {"credential": "changed"}),
         )
     await farewell.say(services)
     return server
@@ -114,7 +120,7 @@ async def _fit_times(session: AsyncSession, server: Server, change: ServerPatch)
     """A new interval or secret is tried at once; a paused server stays silent."""
     if server.state == "paused":
         await store.make_not_due(session, store.id_of(server))
-    elif not isinstance(change.interval_seconds, Unset) or not isinstance(change.headers, Unset):
+    elif not isinstance(change.interval_seconds, Unset) or not isinstance(change.way_in, Unset):
         await store.make_due(session, store.id_of(server), "schedule")
 
 
@@ -131,12 +137,12 @@ def _refuse_to_reach(server: Server, change: ServerPatch) -> None:
 
 
 def _refuse_to_send_elsewhere(server: Server, change: ServerPatch, credential: Credential | None) -> None:
-    if isinstance(change.url, Unset) or credential is None or not isinstance(change.headers, Unset):
+    if isinstance(change.url, Unset) or credential is None or not isinstance(change.way_in, Unset):
         return
     if origin(checked_url(change.url)) != origin(checked_url(server.url)):
         raise CredentialNeededError(
             "The new URL belongs to another origin; the stored credential is not sent there.",
-            hint="Send the headers again, or empty ones to remove the credential.",
+            hint="Send the credential again, or null to remove it.",
         )
 
 
@@ -156,22 +162,18 @@ async def _credential(
     services: Services,
     server_id: int,
     old: Credential | None,
-    headers: Mapping[str, str] | Unset,
-) -> tuple[Credential | None, bool]:
-    """The credential from now on, and whether having one is new (or over)."""
-    if isinstance(headers, Unset):
-        return old, False
-    if not headers:
-        await store.wipe_credentials(session, server_id)
-        return None, old is not None
-    sealed = seal_headers(services.secrets, headers)
+    wanted: Secret | Unset | None,
+) -> Credential | None:
+    """The credential from now on."""
+    if isinstance(wanted, Unset):
+        return old
+    if wanted is None:
+        await credential_store.wipe_credentials(session, server_id)
+        return None
     if old is None:
-        return await store.add_credential(session, server_id, headers.keys(), sealed), True
-    old.ciphertext, old.key_id = sealed
-    old.header_names = sorted(headers)
-    session.add(old)
-    await session.flush()
-    return old, False
+        return await credential_store.add_credential(session, services.secrets, server_id, wanted)
+    await credential_store.replace_credential(session, services.secrets, old, wanted)
+    return old
 
 
 async def _succeed_all(session: AsyncSession, server: Server, credential: Credential | None) -> None:
@@ -200,8 +202,7 @@ async def _watched(session: AsyncSession, server: Server) -> Sequence[tuple[Prof
 async def _open(
     session: AsyncSession, server: Server, era: str, credential: Credential | None, succeeds: int | None = None
 ) -> None:
-    credential_id = None if credential is None else credential.id
-    await store.open_profile(session, server, Era(era), credential_id=credential_id, succeeds=succeeds)
+    await store.open_profile(session, server, Era(era), credential=credential, succeeds=succeeds)
 
 
 async def pause(services: Services, server_id: int, *, actor: str) -> Server:
@@ -253,7 +254,7 @@ async def delete(services: Services, server_id: int, *, actor: str) -> None:
     async with services.db.transaction() as session:
         server = await store.get_server(session, server_id, lock=True)
         before: dict[str, Any] = store.described(server)
-        credential = await store.credential_of(session, server_id)
+        credential = await credential_of(session, server_id)
         farewell = await Farewell.prepare(session, services, server, credential)
         await store.bury(session, server)
         await write_audit(session, actor=actor, action="delete", subject=f"server/{server_id}", before=before)

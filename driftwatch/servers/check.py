@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from driftwatch.errors import WireError
 from driftwatch.safe_text import has_hidden
+from driftwatch.servers.check_credential import check_credential
+from driftwatch.servers.credential import Headers
 from driftwatch.servers.errors import BadServerError
 from driftwatch.servers.model import ServerPatch, ServerSpec, Unset
 from driftwatch.settings import Settings
@@ -53,6 +55,10 @@ def check(spec: ServerSpec | ServerPatch, settings: Settings) -> None:
         value = getattr(spec, name)
         if not (isinstance(value, Unset) or (value is None and name in absent)):
             rule(value, settings)
+    if isinstance(spec.credential, Unset) or spec.credential is None:
+        return
+    if spec.headers and not isinstance(spec.headers, Unset):
+        raise BadServerError("headers, credential: give one of the two.", hint="headers is a credential of that kind.")
 
 
 def check_pushed(spec: ServerSpec, settings: Settings) -> None:
@@ -84,6 +90,15 @@ def _name(value: Any, settings: Settings) -> None:
 def _owner(value: Any, settings: Settings) -> None:
     if not isinstance(value, str) or len(value) > MAX_NAME or has_hidden(value):
         raise BadServerError(f"owner: at most {MAX_NAME} visible characters.")
+
+
+def _credential(value: Any, settings: Settings) -> None:
+    if isinstance(value, Headers):
+        _headers(value.headers, settings)
+        if not value.headers:
+            raise BadServerError("credential: headers: at least one.")
+    else:
+        check_credential(value)
 
 
 def _headers(value: Any, settings: Settings) -> None:
@@ -127,12 +142,13 @@ def _mode(value: Any, settings: Settings) -> None:
         raise BadServerError('mode: "follow" or "pinned".')
 
 
-_MAY_BE_NONE: Final = frozenset({"owner", "eras"})
+_MAY_BE_NONE: Final = frozenset({"owner", "eras", "credential"})
 _HAS_DEFAULT: Final = frozenset({"name", "interval_seconds"})
 _RULES: Final = {
     "url": _url,
     "name": _name,
     "headers": _headers,
+    "credential": _credential,
     "interval_seconds": _interval,
     "eras": _eras,
     "tags": _tags,

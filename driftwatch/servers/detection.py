@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.servers import store
+from driftwatch.servers.credential_store import credential_of
 from driftwatch.wire.eras import Detection
 from driftwatch.wire.errors import EndpointNotFoundError, NotMcpError
 from driftwatch.wire.facts import Era, EraFacts, Session, Transport
@@ -34,9 +35,9 @@ async def keep(session: AsyncSession, server_id: int, detection: Detection) -> l
     ]
     await store.close_profiles(session, wrong)
     wanted = detection.found.keys() if server.eras is None else detection.found.keys() & set(server.eras)
-    credential = await store.credential_of(session, server_id)
+    credential = await credential_of(session, server_id)
     opened = [
-        await store.open_profile(session, server, era, credential_id=None if credential is None else credential.id)
+        await store.open_profile(session, server, era, credential=credential)
         for era in sorted(wanted - {Era(profile.era) for profile, _ in watched})
     ]
     if server.state != "active":

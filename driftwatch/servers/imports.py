@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from driftwatch.errors import InputError
 from driftwatch.safe_text import safe_text
+from driftwatch.servers.credential import Bearer, Credential, of_fields, secret_fields
 from driftwatch.servers.model import ServerSpec
 
 MAX_BYTES: Final = 4 * 1024 * 1024
@@ -120,7 +121,29 @@ def _configured(name: Any, item: Any, place: str = "an entry") -> ImportEntry:
         reason = "runs as a local program (stdio); only servers with a URL can be watched" if stdio else "has no url"
         return ImportEntry(label, problem=reason)
     headers = item.get("headers") or {}
-    return _entry(label, name if isinstance(name, str) else None, url, headers)
+    try:
+        credential = _credential(item)
+    except ValueError as error:
+        return ImportEntry(label, problem=f"its credential cannot be used: {_label(str(error))}")
+    return _entry(label, name if isinstance(name, str) else None, url, headers, credential)
+
+
+def _credential(item: Mapping[str, Any]) -> Credential | None:
+    """What an entry carries besides headers: a token, as several clients spell it, or a credential of our own API.
+
+    Raises ValueError with words for one that only a person or a browser could complete.
+    """
+    given = item.get("credential")
+    if isinstance(given, dict):
+        fields = {str(key): value for key, value in given.items()}
+        return of_fields(str(fields.pop("kind", "")), fields)
+    for key in ("authorization_token", "bearerToken", "auth"):
+        written = item.get(key)
+        if isinstance(written, str) and written and written != "oauth":
+            return Bearer(written.removeprefix("Bearer "))
+    if item.get("auth") or item.get("oauth"):
+        raise ValueError("its OAuth names no issuer, or wants a browser; register it by hand.")
+    return None
 
 
 def _registry(server: Mapping[str, Any], place: str) -> Iterator[ImportEntry]:
@@ -157,15 +180,18 @@ def _registry_headers(headers: Any) -> tuple[dict[str, Any], str | None]:
     return given, None
 
 
-def _entry(label: str, name: str | None, url: Any, headers: Any) -> ImportEntry:
+def _entry(label: str, name: str | None, url: Any, headers: Any, credential: Credential | None = None) -> ImportEntry:
     if not isinstance(url, str):
         return ImportEntry(label, problem="its url is not text")
     if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
         return ImportEntry(label, problem="its headers are not names with text values")
-    for where, text in [("url", url), *((f"header {_label(key)}", value) for key, value in headers.items())]:
+    secret = {} if credential is None else secret_fields(credential)
+    texts = [("url", url), *((f"header {_label(key)}", value) for key, value in headers.items())]
+    texts += [("credential", value) for value in secret.values() if isinstance(value, str)]
+    for where, text in texts:
         if placeholder := _PLACEHOLDER.search(text):
             return ImportEntry(label, problem=f"its {where} holds a placeholder: {_label(placeholder[0])}")
-    return ImportEntry(label, ServerSpec(url=url, name=name, headers=headers))
+    return ImportEntry(label, ServerSpec(url=url, name=name, headers=headers, credential=credential))
 
 
 def _label(text: str) -> str:

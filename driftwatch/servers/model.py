@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from driftwatch.capture.model import ConformanceFinding
+from driftwatch.servers.credential import Credential, Headers
+from driftwatch.wire.challenge import Challenge
 from driftwatch.wire.facts import Era
 
 Listen = Literal["auto", "off"]
@@ -17,12 +19,14 @@ Mode = Literal["follow", "pinned"]
 class ServerSpec:
     """A server to watch. ``eras`` None: every era found. ``interval_seconds`` None: the default of the settings.
 
-    ``headers`` hold secrets: never log or repr them. ``pushed``: snapshots are handed in, ``url`` is empty.
+    ``credential``: what lets us in; ``headers`` is short for one of secret headers. Never log or repr either.
+    ``pushed``: snapshots are handed in, ``url`` is empty.
     """
 
     url: str
     name: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    credential: Credential | None = None
     interval_seconds: int | None = None
     eras: frozenset[Era] | None = None
     tags: tuple[str, ...] = ()
@@ -31,6 +35,11 @@ class ServerSpec:
     mode: Mode = "follow"
     transitive: bool = False
     pushed: bool = False
+
+    @property
+    def way_in(self) -> Credential | None:
+        """The credential, however it was given."""
+        return self.credential or (Headers(self.headers) if self.headers else None)
 
 
 class Unset:
@@ -46,11 +55,12 @@ UNSET: Final = Unset()
 
 @dataclass(frozen=True, slots=True)
 class ServerPatch:
-    """Fields to change; what is UNSET stays. Empty ``headers`` remove the credential."""
+    """Fields to change; what is UNSET stays. Empty ``headers``, or no ``credential``, remove the credential."""
 
     url: str | Unset = UNSET
     name: str | Unset = UNSET
     headers: Mapping[str, str] | Unset = field(default=UNSET, repr=False)
+    credential: Credential | Unset | None = UNSET
     interval_seconds: int | Unset = UNSET
     eras: frozenset[Era] | Unset | None = UNSET
     tags: tuple[str, ...] | Unset = UNSET
@@ -59,14 +69,22 @@ class ServerPatch:
     mode: Mode | Unset = UNSET
     transitive: bool | Unset = UNSET
 
+    @property
+    def way_in(self) -> Credential | Unset | None:
+        """The credential from now on, however it was given; UNSET: the stored one."""
+        if not isinstance(self.credential, Unset) or isinstance(self.headers, Unset):
+            return self.credential
+        return Headers(self.headers) if self.headers else None
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why something could not be read: a stable code, words, and what to do."""
+    """Why something could not be read: a stable code, words, and what to do. ``challenge``: what a 401 or 403 wants."""
 
     code: str
     message: str
     hint: str | None = None
+    challenge: Challenge | None = None
 
 
 @dataclass(frozen=True, slots=True)

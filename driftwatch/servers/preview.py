@@ -12,6 +12,7 @@ from driftwatch.capture.model import Snapshot
 from driftwatch.capture.said import said
 from driftwatch.capture.snapshot import take
 from driftwatch.errors import WireError
+from driftwatch.servers.authorization import Authorization
 from driftwatch.servers.model import FoundEra, FoundTool, Preview, Problem
 from driftwatch.wire.client import WireClient
 from driftwatch.wire.eras import Detection, detect
@@ -66,7 +67,9 @@ class Look:
 
     def preview(self, url: str) -> Preview:
         """What a person is shown."""
-        problems = {era: Problem(e.code, e.message, e.hint) for era, e in self.problems.items()}
+        problems = {
+            era: Problem(e.code, e.message, e.hint, getattr(e, "challenge", None)) for era, e in self.problems.items()
+        }
         return Preview(url, tuple(found(sight) for sight in self.seen.values()), problems)
 
 
@@ -90,8 +93,24 @@ def found(sight: Sight) -> FoundEra:
     )
 
 
-async def look(client: WireClient, target: Target, wanted: frozenset[Era] | None) -> Look:
-    """Detect the eras and poll each one found, all within one poll's deadline. Failures are in the answer."""
+async def look(client: WireClient, way_in: Authorization, wanted: frozenset[Era] | None) -> tuple[Look, Target]:
+    """Detect the eras and poll each one found, all within one poll's deadline. Failures are in the answer.
+
+    Beside it, the target as it was asked: with the token that was got for it.
+    """
+    try:
+        target = await way_in.target()
+    except WireError as error:
+        problems = dict.fromkeys(wanted or frozenset(Era), error)
+        return Look(Detection(problems=problems)), Target(way_in.url)
+    seen = await _look(client, target, wanted)
+    if seen.cause is not None and await way_in.renew(seen.cause):
+        target = await way_in.target()
+        seen = await _look(client, target, wanted)
+    return seen, target
+
+
+async def _look(client: WireClient, target: Target, wanted: frozenset[Era] | None) -> Look:
     end = time.monotonic() + client.settings.poll_timeout_seconds
     detection = await detect(client, target, wanted, seconds=DETECTION_SHARE * client.settings.poll_timeout_seconds)
     seen: dict[Era, Sight] = {}

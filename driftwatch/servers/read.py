@@ -11,17 +11,18 @@ from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.scheduler.tables import ProfileState
-from driftwatch.servers import store
-from driftwatch.servers.tables import Credential, Profile, Server
+from driftwatch.servers import credential_store, store
+from driftwatch.servers.credential_state import CredentialView
+from driftwatch.servers.tables import Profile, Server
 
 
 @dataclass(frozen=True, slots=True)
 class ServerView:
-    """A server with its open profiles and the names of its secret headers."""
+    """A server with its open profiles and how its credential stands."""
 
     server: Server
     profiles: tuple[tuple[Profile, ProfileState], ...] = ()
-    header_names: tuple[str, ...] = ()
+    credential: CredentialView | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,6 @@ async def _with_profiles(session: AsyncSession, servers: Sequence[Server]) -> li
     )
     for profile, state in await session.exec(joined):
         profiles[profile.server_id].append((profile, state))
-    secret = select(Credential.server_id, Credential.header_names).where(col(Credential.server_id).in_(ids))
-    names = {server_id: tuple(header_names) for server_id, header_names in await session.exec(secret)}
-    return [ServerView(server, tuple(profiles[i]), names.get(i, ())) for i, server in zip(ids, servers, strict=True)]
+    states = {i: [state.state for _, state in profiles[i]] for i in ids}
+    credentials = await credential_store.credential_views(session, states)
+    return [ServerView(server, tuple(profiles[i]), credentials.get(i)) for i, server in zip(ids, servers, strict=True)]

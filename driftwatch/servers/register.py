@@ -12,15 +12,17 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.errors import DriftwatchError
 from driftwatch.scheduler import first
-from driftwatch.servers import detection, store
+from driftwatch.servers import credential_store, detection, store
+from driftwatch.servers.authorization import Authorization
 from driftwatch.servers.check import check
 from driftwatch.servers.errors import UnwatchableError
 from driftwatch.servers.model import Registered, ServerSpec
 from driftwatch.servers.preview import Look, close_all, look
-from driftwatch.servers.sealed import seal_headers
-from driftwatch.servers.tables import Server
+from driftwatch.servers.sealed import seal_token
+from driftwatch.servers.tables import Credential, Server
 from driftwatch.web.auth.store import write_audit
-from driftwatch.wire.facts import Era, Target
+from driftwatch.wire.facts import Era
+from driftwatch.wire.grants import Token
 
 if TYPE_CHECKING:
     from driftwatch.app import Services
@@ -44,8 +46,8 @@ async def register(
     check(spec, services.settings)
     async with services.db.transaction() as session:
         name = await store.free_name(session, spec)
-    target = Target(spec.url, dict(spec.headers))
-    seen = await look(services.wire, target, spec.eras)
+    way_in = Authorization(services.wire, spec.url, spec.way_in)
+    seen, target = await look(services.wire, way_in, spec.eras)
     preview = seen.preview(spec.url)
     if dry_run or (seen.cause is not None and not force):
         await close_all(services.wire, target, seen.sessions)
@@ -53,40 +55,50 @@ async def register(
             raise UnwatchableError(seen.cause)
         return Registered(None, name, preview)
     try:
-        server_id, name = await _keep(services, spec, seen, actor)
+        server_id, name = await _keep(services, spec, seen, way_in.token, actor)
     except BaseException:
         await close_all(services.wire, target, seen.sessions)
         raise
     return Registered(server_id, name, preview)
 
 
-async def _keep(services: Services, spec: ServerSpec, seen: Look, actor: str) -> tuple[int, str]:
+async def _keep(services: Services, spec: ServerSpec, seen: Look, token: Token | None, actor: str) -> tuple[int, str]:
     async with services.db.transaction() as session:
         interval = services.settings.interval_seconds if spec.interval_seconds is None else spec.interval_seconds
         server = await store.add_server(session, spec, interval=interval)
         server_id = store.id_of(server)
         if seen.detection.found:
             await store.save_detection(session, server_id, detection.as_json(seen.detection))
-        await _open_profiles(session, services, server, spec, seen)
+        credential = await _keep_credential(session, services, server_id, spec, token)
+        await _open_profiles(session, services, server, credential, seen)
         await write_audit(
             session, actor=actor, action="register", subject=f"server/{server_id}", after=store.described(server)
         )
     return server_id, server.name
 
 
+async def _keep_credential(
+    session: AsyncSession, services: Services, server_id: int, spec: ServerSpec, token: Token | None
+) -> Credential | None:
+    """The credential, with the token that the look has got already."""
+    if spec.way_in is None:
+        return None
+    credential = await credential_store.add_credential(session, services.secrets, server_id, spec.way_in)
+    sealed = credential_store.sealed(credential)
+    if token is not None and sealed is not None:
+        await credential_store.keep_token(session, sealed, token, seal_token(services.secrets, token))
+    return credential
+
+
 async def _open_profiles(
-    session: AsyncSession, services: Services, server: Server, spec: ServerSpec, seen: Look
+    session: AsyncSession, services: Services, server: Server, credential: Credential | None, seen: Look
 ) -> None:
     """One profile per era chosen (or found; nothing found: all), each with the poll just made as its first."""
-    credential = None
-    if spec.headers:
-        sealed = seal_headers(services.secrets, spec.headers)
-        credential = (await store.add_credential(session, store.id_of(server), spec.headers.keys(), sealed)).id
     token = uuid4()
-    eras = spec.eras or seen.detection.found.keys() or frozenset(Era)
+    chosen = None if server.eras is None else frozenset(Era(era) for era in server.eras)
+    eras = chosen or seen.detection.found.keys() or frozenset(Era)
     profiles = {
-        era: await store.open_profile(session, server, era, credential_id=credential, token=token)
-        for era in sorted(eras)
+        era: await store.open_profile(session, server, era, credential=credential, token=token) for era in sorted(eras)
     }
     await first.poll(session, services, token, profiles, seen)
 

@@ -1,4 +1,4 @@
-"""SQL of the servers room: servers, credentials, profiles. Never commits."""
+"""SQL of the servers room: servers and profiles. Never commits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import delete, func, text, update
+from sqlalchemy import func, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
@@ -14,6 +14,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.db.engine import run_sql
 from driftwatch.scheduler.tables import ProfileState
+from driftwatch.servers import credential_store
 from driftwatch.servers.errors import NameTakenError, ServerNotFoundError
 from driftwatch.servers.model import ServerSpec
 from driftwatch.servers.tables import Credential, Profile, Server
@@ -137,33 +138,20 @@ def _taken(name: str) -> NameTakenError:
     return NameTakenError(f"A server named {name!r} is watched already.", hint="Choose another name.")
 
 
-async def add_credential(
-    session: AsyncSession, server_id: int, names: Collection[str], sealed: tuple[bytes, str]
-) -> Credential:
-    """Keep secret headers, sealed; ``names`` stay readable."""
-    ciphertext, key_id = sealed
-    credential = Credential(server_id=server_id, header_names=sorted(names), ciphertext=ciphertext, key_id=key_id)
-    session.add(credential)
-    await session.flush()
-    return credential
-
-
-async def credential_of(session: AsyncSession, server_id: int) -> Credential | None:
-    """The server's credential."""
-    return (await session.exec(select(Credential).where(col(Credential.server_id) == server_id))).first()
-
-
 async def open_profile(
     session: AsyncSession,
     server: Server,
     era: Era,
     *,
-    credential_id: int | None,
+    credential: Credential | None,
     succeeds: int | None = None,
     token: UUID | None = None,
 ) -> int:
     """A new profile, due at once (or claimed under ``token``); answers its id."""
-    profile = Profile(server_id=id_of(server), era=era, credential_id=credential_id, succeeds_profile_id=succeeds)
+    profile = Profile(server_id=id_of(server), era=era, succeeds_profile_id=succeeds)
+    if credential is not None:
+        profile.credential_id = credential.id
+        profile.scopes = list((credential.settings or {}).get("scopes", ()))
     session.add(profile)
     await session.flush()
     if profile.id is None:
@@ -218,11 +206,6 @@ async def detect_again(session: AsyncSession, server_ids: Collection[int]) -> No
         await session.exec(update(Server).where(col(Server.id).in_(server_ids)).values(detected_at=None))
 
 
-async def wipe_credentials(session: AsyncSession, server_id: int) -> None:
-    """Delete the server's secrets; profiles forget that they used them."""
-    await session.exec(delete(Credential).where(col(Credential.server_id) == server_id))
-
-
 async def touch(session: AsyncSession, server: Server) -> None:
     """Write the server's changed fields and when that was."""
     session.add(server)
@@ -234,7 +217,7 @@ async def bury(session: AsyncSession, server: Server) -> None:
     """Make the server a tombstone: secrets wiped, sessions forgotten, profiles closed, the name free."""
     server_id = id_of(server)
     await close_profiles(session, [state.profile_id for _, state in await watched_profiles(session, server_id)])
-    await wipe_credentials(session, server_id)
+    await credential_store.wipe_credentials(session, server_id)
     server.name, server.state, server.detection = f"{server.name} (deleted {server_id})", "deleted", None
     session.add(server)
     await session.flush()

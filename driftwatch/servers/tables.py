@@ -4,7 +4,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Column, DateTime, ForeignKey, Identity, LargeBinary, Text, func, text
+from sqlalchemy import BigInteger, Boolean, Column, DateTime, ForeignKey, Identity, Index, LargeBinary, Text, func, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlmodel import Field, SQLModel
 
@@ -45,7 +45,12 @@ class Server(SQLModel, table=True):
 
 
 class Credential(SQLModel, table=True):
-    """Secret request headers for a server, encrypted; only the header names are readable."""
+    """What lets us into a server: encrypted, but for what is no secret (kind, header names, client id, issuer …).
+
+    ``token`` is the sealed access token of the OAuth kinds; ``failed_at``: since when no new one can be had.
+    """
+
+    __table_args__ = (Index("ux_credential_server_name", "server_id", "name", unique=True),)
 
     id: int | None = Field(default=None, sa_column=Column(BigInteger, Identity(), primary_key=True))
     server_id: int = Field(sa_column=Column(BigInteger, ForeignKey("server.id"), nullable=False, index=True))
@@ -54,11 +59,20 @@ class Credential(SQLModel, table=True):
     header_names: list[str] = Field(
         default_factory=list, sa_column=Column(ARRAY(Text), nullable=False, server_default=text("'{}'"))
     )
+    settings: Any = Field(default=None, sa_column=Column(JsonText))
     ciphertext: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
     key_id: str = Field(sa_column=Column(Text, nullable=False))
     created_at: datetime | None = Field(
         default=None, sa_column=Column(DateTime(timezone=True), nullable=False, server_default=func.now())
     )
+    token: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+    token_expires_at: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
+    renewed_at: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
+    granted_scopes: list[str] = Field(
+        default_factory=list, sa_column=Column(ARRAY(Text), nullable=False, server_default=text("'{}'"))
+    )
+    failed_at: datetime | None = Field(default=None, sa_column=Column(DateTime(timezone=True)))
+    failure: Any = Field(default=None, sa_column=Column(JsonText))  # {code, message, hint}
 
 
 class Profile(SQLModel, table=True):

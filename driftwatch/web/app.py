@@ -79,11 +79,13 @@ def _is_api(request: Request) -> bool:
     }
 
 
-def _answer(request: Request, status: int, code: str, detail: str, hint: str | None = None) -> Response:
+def _answer(
+    request: Request, status: int, code: str, detail: str, hint: str | None = None, **extra: object
+) -> Response:
     if _is_api(request):
         scheme = 'Basic realm="driftwatch feeds"' if request.url.path.startswith("/feeds/") else "Bearer"
         headers = {"www-authenticate": scheme} if status == 401 else {}
-        return problem(status, code, detail, hint=hint, headers=headers)
+        return problem(status, code, detail, hint=hint, headers=headers, **extra)
     return render_error(request, status=status, title=TITLES.get(status, "Error"), detail=detail, hint=hint)
 
 
@@ -97,7 +99,9 @@ async def refused(request: Request, error: Exception) -> Response:
     """Something that was sent cannot be accepted; the error says why and what to do."""
     if not isinstance(error, InputError):
         raise error
-    return _answer(request, error.status, error.code, error.message, error.hint)
+    challenge = getattr(getattr(error, "cause", None), "challenge", None)
+    extra = {} if challenge is None else {"challenge": challenge.shown()}
+    return _answer(request, error.status, error.code, error.message, error.hint, **extra)
 
 
 async def failed(request: Request, error: Exception) -> Response:

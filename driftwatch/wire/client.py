@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 from typing import Final, Protocol, Self
 
@@ -62,7 +60,7 @@ class Budget:
 
 
 class WireClient:
-    """An async context manager around one httpx client: guarded connections, no proxies, no cookies, no decoding.
+    """An async context manager around one httpx transport: guarded connections, no proxies, no cookies, no decoding.
 
     ``resolve`` and ``tls`` replace the system's resolver and trust store, for tests and private authorities.
     """
@@ -81,25 +79,21 @@ class WireClient:
         self._resolve = resolve
         self._tls = tls or httpcore2.default_ssl_context()
         self._pools = OriginPools(GuardedBackend(self.policy, resolve), self._tls)
-        self.http = httpx2.AsyncClient(
-            transport=GuardedTransport(self._pools),
-            trust_env=False,
-            follow_redirects=False,
-            timeout=None,
-            # Cookies would carry one profile's identity into another's poll.
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-        )
+        # A transport alone knows no cookies, which would carry one profile's identity into another's poll, no proxies
+        # and no redirects; and it logs no URLs, which may hold secrets.
+        self._transport = GuardedTransport(self._pools)
 
     async def __aenter__(self) -> Self:
-        # httpx logs every URL, and URLs may hold secrets.
-        logging.getLogger("httpx2").setLevel(logging.WARNING)
-        await self.http.__aenter__()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.http.__aexit__(kind, error, trace)
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._pools.aclose()
 
     def fresh(self) -> WireClient:
         """A client of the same policy without any open connection: what it requests travels on new ones."""
@@ -157,9 +151,15 @@ class WireClient:
     ) -> httpx2.Response:
         """Send once; once more when a kept connection turned out to be dead before an answer began."""
         try:
-            return await self.http.send(request(method, url, headers, content), stream=True, auth=None)
+            return await self.send(request(method, url, headers, content))
         except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
-            return await self.http.send(request(method, url, headers, content), stream=True, auth=None)
+            return await self.send(request(method, url, headers, content))
+
+    async def send(self, sent: httpx2.Request) -> httpx2.Response:
+        """Send this very request once; close the response, whose body is still unread."""
+        response = await self._transport.handle_async_request(sent)
+        response.request = sent
+        return response
 
 
 async def read_body(response: httpx2.Response, budget: Budget) -> bytes:

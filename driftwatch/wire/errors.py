@@ -10,7 +10,9 @@ WireError (driftwatch.errors)
 │   └── TlsError               tls-failed           the certificate or the handshake is bad
 ├── PollTimeoutError           timeout              the deadline of the whole poll passed
 ├── UnauthorizedError          unauthorized         401
-├── ForbiddenServerError       forbidden            403
+│   └── ForbiddenServerError   forbidden            403
+├── TokenRefusedError          token-refused        the authorization server refuses our credential
+├── NoTokenError               no-token             the authorization server could not be asked, or answered nonsense
 ├── EndpointNotFoundError      not-found            404, 405, 410
 ├── RateLimitedError           rate-limited         429
 ├── ServerError                server-error         5xx, or JSON-RPC -32603
@@ -37,6 +39,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from driftwatch.errors import WireError
+from driftwatch.wire.challenge import Challenge, next_step
 
 
 class NamedWireError(WireError):
@@ -117,19 +120,44 @@ class PollTimeoutError(NamedWireError):
 
 
 class UnauthorizedError(NamedWireError):
-    """401: the server wants a credential, or another one."""
+    """401: the server wants a credential, or another one. ``challenge``: what it said it wants, if it did."""
 
     code = "unauthorized"
     permanent = True
     advice = "Set or renew the server's credential."
 
+    def __init__(self, message: str, *, status: int | None = None, challenge: Challenge | None = None) -> None:
+        super().__init__(message, hint=next_step(challenge, status), status=status)
+        self.challenge = challenge
 
-class ForbiddenServerError(NamedWireError):
+
+class ForbiddenServerError(UnauthorizedError):
     """403: the server knows the credential and does not let it list tools."""
 
     code = "forbidden"
     permanent = True
     advice = "Give the credential the right to list tools."
+
+
+class TokenRefusedError(NamedWireError):
+    """The authorization server knows what we ask for and says no. ``oauth_error``: RFC 6749's code."""
+
+    code = "token-refused"
+    permanent = True
+    advice = "Check client id, secret or key, and scopes at the authorization server; then set the credential anew."
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, status: int | None = None, oauth_error: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint, status=status)
+        self.oauth_error = oauth_error
+
+
+class NoTokenError(NamedWireError):
+    """No token could be had: the authorization server cannot be found or reached, or what it says is of no use."""
+
+    code = "no-token"
+    advice = "Check the credential's issuer, and that driftwatch can reach the authorization server."
 
 
 class EndpointNotFoundError(NamedWireError):

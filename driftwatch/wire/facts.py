@@ -29,10 +29,14 @@ class Transport(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One endpoint as a poll addresses it. ``headers`` hold secrets: never log or repr them."""
+    """One endpoint as a poll addresses it. ``headers`` and ``token`` are secrets: never log or repr them.
+
+    ``token``: an access token that is renewed now and then; a target with another one is the same target.
+    """
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    token: str | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

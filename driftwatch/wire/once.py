@@ -20,7 +20,7 @@ async def post_once(
     """
     address = checked_url(url)
     try:
-        response = await client.http.send(request("POST", address, headers, content), stream=True, auth=None)
+        response = await client.send(request("POST", address, headers, content))
         try:
             received = {name.lower(): value for name, value in response.headers.items()}
             return response.status_code, await _start(response, limit), received

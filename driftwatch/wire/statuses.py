@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from driftwatch.errors import WireError
+from driftwatch.wire.challenge import Challenge
 from driftwatch.wire.errors import (
     EndpointNotFoundError,
     ForbiddenServerError,
@@ -23,13 +24,18 @@ def speaks_for_itself(status: int) -> bool:
     return status in (401, 403, 429) or status >= 500
 
 
-def status_error(status: int, *, detail: str = "", retry_after: float | None = None) -> WireError:
-    """The named failure of an HTTP status of 400 and more. ``detail``: what the server said, safe to show."""
+def status_error(
+    status: int, *, detail: str = "", retry_after: float | None = None, challenge: Challenge | None = None
+) -> WireError:
+    """The named failure of an HTTP status of 400 and more. ``detail``: what the server said, safe to show.
+
+    ``challenge``: what a 401 or 403 asks for.
+    """
     text = f"The server answered {status}" + (f": {detail}" if detail else ".")
     if status == 401:
-        return UnauthorizedError(text, status=status)
+        return UnauthorizedError(text, status=status, challenge=challenge)
     if status == 403:
-        return ForbiddenServerError(text, status=status)
+        return ForbiddenServerError(text, status=status, challenge=challenge)
     if status in (404, 405, 410):
         return EndpointNotFoundError(text, status=status)
     if status == 429:

@@ -13,6 +13,7 @@ import httpx2
 
 from driftwatch.errors import WireError
 from driftwatch.wire import messages
+from driftwatch.wire.challenge import read_challenge
 from driftwatch.wire.client import Budget, WireClient, read_body
 from driftwatch.wire.errors import BadJsonError, BadResultError, NotMcpError
 from driftwatch.wire.facts import Target
@@ -67,7 +68,9 @@ class Answer:
 def base_headers(target: Target) -> dict[str, str]:
     """The registration's headers under ours."""
     theirs = {name.lower(): value for name, value in target.headers.items()}
-    return {**{n: v for n, v in theirs.items() if n not in _OURS and not n.startswith("mcp-")}, **_HEADERS}
+    kept = {n: v for n, v in theirs.items() if n not in _OURS and not n.startswith("mcp-")}
+    token = {} if target.token is None else {"authorization": f"Bearer {target.token}"}
+    return {**kept, **token, **_HEADERS}
 
 
 async def ask(
@@ -160,7 +163,8 @@ def http_error(
     """The named failure of a response with an error status."""
     wait = retry_after(response.headers.get("retry-after"), client.clock.now())
     detail = failure.message if failure is not None else ""
-    return status_error(response.status_code, detail=detail, retry_after=wait)
+    challenge = read_challenge(response.headers.get("www-authenticate"))
+    return status_error(response.status_code, detail=detail, retry_after=wait, challenge=challenge)
 
 
 def media_type(response: httpx2.Response) -> str:

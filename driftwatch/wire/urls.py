@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 
 import httpx2
 
@@ -24,8 +25,9 @@ _BLOCKED_PORTS = frozenset(
 )
 
 
+@lru_cache(maxsize=4096)
 def checked_url(text: str) -> httpx2.URL:
-    """The URL, parsed by the very parser that will send it.
+    """The URL, parsed by the very parser that will send it; remembered, because polls ask the same ones for ever.
 
     Raises BadTargetError for anything but http(s) with a plain host: no user name, fragment, backslash, white space,
     IPv6 zone, number written as a host, or port of another protocol.

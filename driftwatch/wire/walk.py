@@ -70,7 +70,7 @@ async def walk(
         raise
     finally:
         if lane is not client:
-            await lane.http.aclose()
+            await lane.aclose()
 
 
 async def _walk(state: _Walk, polls_survived: int) -> Listing:

@@ -23,6 +23,8 @@ def last(lines: io.StringIO) -> dict[str, object]:
     [
         ("token dw_abcdefghijklmnopqrstuvwxyz0123456789 refused", "abcdefghijkl"),
         ("Authorization: Bearer eyJhbGciOi.J9-x_y=", "eyJhbGciOi"),
+        ("authorization: Basic bWVpOnMzY3IzdA==", "bWVpOnMz"),
+        ("-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMG\n-----END PRIVATE KEY-----", "MIGHAgEA"),
         ("GET /login/w5dpc4Umv9GxHy7GR2Q3zwVPzAV64xzN 200", "w5dpc4"),
         ("https://hooks.slack.com/services/T000/B000/XXXX", "T000"),
         ("postgresql://watch:hunter2@db:5432/x", "hunter2"),
@@ -40,10 +42,20 @@ def test_ordinary_text_stays(text: str) -> None:
 
 
 def test_values_with_secret_names_are_hidden_whatever_they_are() -> None:
-    event = {"event": "x", "headers": {"X": "1"}, "admin_token": "t", "deep": {"Password": "p"}, "key": SecretStr("k")}
+    event = {
+        "event": "x",
+        "headers": {"X": "1"},
+        "private_key": "k",
+        "credential": {"x": "1"},
+        "admin_token": "t",
+        "deep": {"Password": "p"},
+        "key": SecretStr("k"),
+    }
     assert clean_event(None, "info", event) == {
         "event": "x",
         "headers": HIDDEN,
+        "private_key": HIDDEN,
+        "credential": HIDDEN,
         "admin_token": HIDDEN,
         "deep": {"Password": HIDDEN},
         "key": HIDDEN,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -111,9 +112,12 @@ class Listener:
     async def _fit(self, wishes: Plan) -> None:
         now = self._services.clock.now()
         for profile_id, holder in list(self._holders.items()):
-            if wishes.wanted.get(profile_id) != holder.wanted:
-                reason = wishes.off.get(profile_id, "changed")
-                await self._stop([profile_id], whose_doing(reason), reason)
+            wanted = wishes.wanted.get(profile_id)
+            if wanted is not None and wanted == holder.wanted:
+                holder.wanted = replace(holder.wanted, target=wanted.target)  # a renewed token is for the next stream
+                continue
+            reason = wishes.off.get(profile_id, "changed")
+            await self._stop([profile_id], whose_doing(reason), reason)
         for profile_id, reason in wishes.off.items():
             if self._told.get(profile_id) != reason:
                 self._told[profile_id] = reason

@@ -10,8 +10,9 @@ from driftwatch.scheduler.claimed import facts_of_state
 from driftwatch.scheduler.let_go import let_go_reason
 from driftwatch.scheduler.streams.store import Row
 from driftwatch.scheduler.tables import ProfileState
+from driftwatch.servers.credential_store import sealed
 from driftwatch.servers.detection import facts_of
-from driftwatch.servers.sealed import open_headers, open_session
+from driftwatch.servers.sealed import open_session, target_of
 from driftwatch.servers.secrets import SealError, SecretBox
 from driftwatch.wire.facts import Era, EraFacts, Target
 from driftwatch.wire.walk import STARTUP_NOISE
@@ -72,7 +73,7 @@ def _wanted(row: Row, box: SecretBox) -> Wanted | None:
     facts = facts_of_state(state, era, session)
     if facts is None or (era is Era.LEGACY and session is None):
         return None
-    target = Target(server.url, open_headers(box, None if credential is None else credential.ciphertext))
+    target = target_of(box, server.url, sealed(credential))
     return Wanted(state.profile_id, target, _identity(facts), _noise_until(state, era))
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Final, cast
+
+from pydantic import BaseModel
 
 from driftwatch.errors import DriftwatchError
+from driftwatch.servers.credential import Credential, of_fields
+from driftwatch.servers.credential_state import CredentialView
 from driftwatch.servers.errors import NameTakenError
 from driftwatch.servers.model import UNSET, Preview, Problem, ServerSpec
 from driftwatch.servers.model import ServerPatch as Patch
@@ -13,6 +17,8 @@ from driftwatch.servers.read import ServerView
 from driftwatch.servers.register import Outcome
 from driftwatch.web.api.models import (
     BatchOutcome,
+    ChallengeOut,
+    CredentialOut,
     EraName,
     Failure,
     FoundEra,
@@ -41,6 +47,7 @@ def spec_of(body: ServerIn | ImportIn, imported: ServerSpec | None = None) -> Se
         url=body.url,
         name=body.name,
         headers=body.headers,
+        credential=None if body.credential is None else _credential(body.credential),
         eras=_eras(body.eras),
         listen=body.listen,
         mode=body.mode,
@@ -50,14 +57,24 @@ def spec_of(body: ServerIn | ImportIn, imported: ServerSpec | None = None) -> Se
 
 
 def patch_of(body: ServerPatch) -> Patch:
-    """The fields that were sent. Only ``owner`` may be null: it has no owner then."""
+    """The fields that were sent. Only ``owner`` and ``credential`` may be null: there is none then."""
     sent = {name: getattr(body, name) for name in body.model_fields_set}
-    fields: dict[str, Any] = {name: value for name, value in sent.items() if value is not None or name == "owner"}
+    fields: dict[str, Any] = {name: value for name, value in sent.items() if value is not None or name in _MAY_BE_NULL}
+    if fields.get("credential") is not None:
+        fields["credential"] = _credential(fields["credential"])
     if "eras" in fields:
         fields["eras"] = _eras(fields["eras"])
     if "tags" in fields:
         fields["tags"] = tuple(fields["tags"])
     return Patch(**{name: fields.get(name, UNSET) for name in Patch.__dataclass_fields__})
+
+
+_MAY_BE_NULL: Final = ("owner", "credential")
+
+
+def _credential(body: BaseModel) -> Credential:
+    given = body.model_dump()
+    return of_fields(given.pop("kind"), given)
 
 
 def _eras(eras: str | list[EraName]) -> frozenset[Era] | None:
@@ -82,7 +99,8 @@ def server_out(view: ServerView) -> ServerOut:
         mode=server.mode,
         transitive=server.transitive,
         state=server.state,
-        headers_set=list(view.header_names),
+        headers_set=[] if view.credential is None else list(view.credential.header_names),
+        credential=None if view.credential is None else _credential_out(view.credential),
         created_at=server.created_at,
         profiles=[
             ProfileOut(
@@ -93,6 +111,8 @@ def server_out(view: ServerView) -> ServerOut:
                 server_info=state.server_info,
                 list_changed_declared=state.list_changed_declared,
                 tool_count=state.tool_count,
+                ttl_ms=state.ttl_ms,
+                cache_scope=state.cache_scope,
                 last_poll_at=state.last_poll_at,
                 next_due_at=state.next_due_at,
                 failing_since=state.failing_since,
@@ -103,10 +123,35 @@ def server_out(view: ServerView) -> ServerOut:
     )
 
 
+def _credential_out(view: CredentialView) -> CredentialOut:
+    return CredentialOut(
+        name=view.name,
+        kind=view.kind,
+        state=view.state,
+        headers_set=list(view.header_names),
+        set_at=view.set_at,
+        username=view.fields.get("username"),
+        issuer=view.fields.get("issuer"),
+        client_id=view.fields.get("client_id"),
+        scopes=list(view.fields.get("scopes") or ()),
+        granted_scopes=list(view.granted_scopes),
+        renewed_at=view.renewed_at,
+        expires_at=view.expires_at,
+        failed_at=view.failed_at,
+        failure=_failure(view.failure),
+    )
+
+
 def _failure(stored: Any) -> Failure | None:
     if not isinstance(stored, dict):
         return None
-    return Failure(code=str(stored.get("code")), message=str(stored.get("message")), hint=stored.get("hint"))
+    challenge = stored.get("challenge")
+    return Failure(
+        code=str(stored.get("code")),
+        message=str(stored.get("message")),
+        hint=stored.get("hint"),
+        challenge=None if challenge is None else ChallengeOut(**challenge),
+    )
 
 
 def preview_out(preview: Preview) -> PreviewOut:
@@ -132,8 +177,14 @@ def preview_out(preview: Preview) -> PreviewOut:
     )
 
 
+def _failure_of(error: DriftwatchError) -> Failure:
+    challenge = getattr(getattr(error, "cause", None), "challenge", None)
+    return _problem(Problem(error.code, error.message, error.hint, challenge))
+
+
 def _problem(problem: Problem) -> Failure:
-    return Failure(code=problem.code, message=problem.message, hint=problem.hint)
+    challenge = None if problem.challenge is None else ChallengeOut(**problem.challenge.shown())
+    return Failure(code=problem.code, message=problem.message, hint=problem.hint, challenge=challenge)
 
 
 def outcome_out(outcome: Outcome, *, label: str | None = None) -> BatchOutcome:
@@ -148,5 +199,5 @@ def outcome_out(outcome: Outcome, *, label: str | None = None) -> BatchOutcome:
         url=outcome.spec.url,
         name=outcome.spec.name or label,
         status="exists" if isinstance(error, NameTakenError) else "refused",
-        problem=Failure(code=error.code, message=error.message, hint=error.hint),
+        problem=_failure_of(error),
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from driftwatch.servers.credential_state import REFUSED, CredentialView
 from driftwatch.web.pages import times, words
 from driftwatch.web.pages.models import ProfileLine, ServerLine
 from driftwatch.web.pages.words import State
@@ -55,7 +56,14 @@ _LOST: Final[Mapping[str, str]] = {
     "x-mcp-header-invalid": "Python and TypeScript clients drop the tool: to them it looks removed.",
     "conflicting-duplicates": "Clients list both; which schema they validate by is chance.",
 }
-_ASKS: Final = ("unauthorized", "forbidden")
+
+
+_KINDS: Final[Mapping[str, str]] = {
+    "bearer": "A bearer token",
+    "basic": "User name and password",
+    "client-secret": "OAuth client credentials by secret",
+    "private-key-jwt": "OAuth client credentials by private key",
+}
 
 
 def todo(rule: str) -> str:
@@ -70,19 +78,42 @@ def lost(code: str, scope: str) -> str:
 
 def credential(server: ServerLine, profiles: Sequence[ProfileLine], now: datetime) -> tuple[State, str]:
     """Whether a credential is set, and what the server made of it when it was last asked."""
-    headers = ", ".join(server.header_names)
-    refused = next((profile for profile in profiles if profile.state in _ASKS), None)
+    refused = next((profile for profile in profiles if profile.state in REFUSED), None)
+    if server.credential is not None:
+        return _of_set(server.credential, refused, now)
     if refused is not None:
         since = f" since {times.when(refused.failing_since, now)}" if refused.failing_since else ""
-        if headers:
-            return State("unknown", "unknown", "refused"), f"{headers} is set, and refused{since}: renew it by the API."
         return State("unknown", "unknown", "missing"), f"None is set, and the server wants one{since}."
     answered = any(profile.state == "ok" for profile in profiles)
-    if headers:
-        state = State("compatible", "compatible", "accepted" if answered else "set", quiet=True)
-        return (
-            state,
-            f"{words.count(len(server.header_names), 'secret header')}: {headers}. Stored sealed, never shown.",
-        )
     said = "The server answers without one." if answered else "The server has not answered yet."
     return State("compatible", "compatible", "none set", quiet=True), said
+
+
+def _of_set(view: CredentialView, refused: ProfileLine | None, now: datetime) -> tuple[State, str]:
+    what, failure = _described(view), (view.failure or {}).get("message")
+    why = f" {failure}" if isinstance(failure, str) else ""
+    if view.state == "refused":
+        since = view.failed_at or (refused.failing_since if refused else None)
+        told = f"{what}, refused since {times.when(since, now)}" if since else f"{what}, refused"
+        return State("unknown", "unknown", "refused"), f"{told}: renew it below.{why}"
+    if view.state == "expired":
+        return State("unknown", "unknown", "expired"), f"{what}. Its access token ended and no new one came.{why}"
+    word = "accepted" if view.state == "ok" else "set"
+    return State(
+        "compatible", "compatible", word, quiet=True
+    ), f"{what}{_token(view, now)}. Stored sealed, never shown."
+
+
+def _described(view: CredentialView) -> str:
+    if view.kind in _KINDS:
+        name = view.fields.get("username") or view.fields.get("client_id")
+        return f"{_KINDS[view.kind]}, {name}" if name else _KINDS[view.kind]
+    return f"{words.count(len(view.header_names), 'secret header')}: {', '.join(view.header_names)}"
+
+
+def _token(view: CredentialView, now: datetime) -> str:
+    if view.renewed_at is None:
+        return ""
+    ends = f", ends {times.ahead(view.expires_at, now)}" if view.expires_at else ", without an end"
+    scopes = f", scopes {' '.join(view.granted_scopes)}" if view.granted_scopes else ""
+    return f" · access token renewed {times.ago(view.renewed_at, now)}{ends}{scopes}"

@@ -109,7 +109,7 @@ def _facts(change: ChangeView, evidence: Mapping[str, Any]) -> list[tuple[str, s
     arrived = moments(evidence, "notifications")
     facts.append(("notified", ", ".join(times.clock(t, seconds=True) for t in arrived[:5]) or "none arrived"))
     facts.append(("restart", _restarts(evidence)))
-    facts.extend(_version_facts(change.facts))
+    facts.extend(_server_facts(change.facts))
     return facts
 
 
@@ -131,17 +131,29 @@ def _restarts(evidence: Mapping[str, Any]) -> str:
     return f"seen at {times.clock(seen[0], seconds=True)}{named}" if seen else "none seen"
 
 
-def _version_facts(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _server_facts(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     out = []
     if facts.get("version_not_bumped"):
         version = facts.get("server_version")
         still = f"still {version}, " if isinstance(version, str) else ""
         out.append(("version", f"{still}not bumped (weak evidence)"))
     if facts.get("within_ttl"):
-        out.append(("ttl", "clients that honour the server's ttlMs keep the old list for a while longer"))
+        out.append(("ttl", _stale(facts)))
     if facts.get("dialect_changed"):
         out.append(("dialect", "the schema names another dialect than before"))
     return out
+
+
+def _stale(facts: Mapping[str, Any]) -> str:
+    """How long a client that honours the old list's ttlMs goes on with it."""
+    ttl_ms, until = facts.get("ttl_ms"), facts.get("stale_until")
+    fresh = f" for {times.duration(ttl_ms / 1000)}" if isinstance(ttl_ms, (int, float)) else ""
+    moment = datetime.fromisoformat(until) if isinstance(until, str) else None
+    then = f", until {times.day(moment, year=False)} {times.clock(moment)} if it asked when we did" if moment else ""
+    shared = (
+        "; cacheScope is public, so shared caches may serve it as well" if facts.get("cache_scope") == "public" else ""
+    )
+    return f"the old list was to be kept{fresh}: a client that honours ttlMs stays stale{then}{shared}"
 
 
 def _note(judgement: JudgementView | None) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from driftwatch.history.views import Hearing, WeekView
+from driftwatch.servers.credential_state import CredentialView
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class ProfileLine:
     last_error: Mapping[str, Any] | None
     duration_ms: float | None
     polls_survived: int
+    ttl_ms: int | None = None
+    cache_scope: str | None = None
     hearing: Hearing | None = None
     unsettled: tuple[str, ...] = ()
     order_moves: int = 0
@@ -58,9 +61,9 @@ class ServerLine:
     mode: str
     state: str
     created_at: datetime
-    header_names: tuple[str, ...] = ()
     transitive: bool = False
     pushed: bool = False
+    credential: CredentialView | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
@@ -10,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, Response
 
-from driftwatch.errors import DriftwatchError, InputError
+from driftwatch.errors import InputError
 from driftwatch.servers import imports, register
 from driftwatch.servers.errors import UnwatchableError
 from driftwatch.servers.model import ServerSpec
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
-from driftwatch.web.pages import forms, found, times, words
+from driftwatch.web.pages import credential_form, forms, found, times, words
 from driftwatch.web.pages.forms import Text, see_other
 from driftwatch.web.pages.render import render
 
@@ -42,17 +41,21 @@ def router(services: Services) -> APIRouter:
     @pages.get("/servers/new")
     async def first_step(request: Request, visitor: PageVisitor, url: str = "") -> HTMLResponse:
         return render(
-            request, "register.html", visitor=visitor, url=url, header="", error=None, sealed="", anyway=False
+            request,
+            "register.html",
+            visitor=visitor,
+            url=url,
+            given={},
+            error=None,
+            sealed="",
+            anyway=False,
         )
 
     @pages.post("/servers/preview")
-    async def look(
-        request: Request, visitor: FormVisitor, url: Text, header: Text = "", secret: Text = ""
-    ) -> HTMLResponse:
+    async def look(request: Request, visitor: FormVisitor, url: Text, filled: credential_form.Filled) -> HTMLResponse:
         """What is there? Shown with the form of the second step; the credential travels sealed."""
-        headers = {header.strip() or "Authorization": secret.strip()} if secret.strip() else {}
-        spec = ServerSpec(url=url.strip(), headers=headers)
-        sealed = _seal(services, headers)
+        spec = ServerSpec(url=url.strip(), credential=filled.credential)
+        sealed = credential_form.seal(services.secrets, filled.credential)
         try:
             seen = await register.register(services, spec, actor=visitor.caller.actor, dry_run=True)
         except InputError as error:
@@ -62,7 +65,7 @@ def router(services: Services) -> APIRouter:
                 status=error.status,
                 visitor=visitor,
                 url=url,
-                header=header,
+                given=filled.given,
                 error=error.cause if isinstance(error, UnwatchableError) else error,
                 sealed=sealed,
                 anyway=isinstance(error, UnwatchableError),
@@ -73,7 +76,7 @@ def router(services: Services) -> APIRouter:
             visitor=visitor,
             url=spec.url,
             sealed=sealed,
-            header_names=list(headers),
+            credential=credential_form.described(filled.credential),
             name=seen.name,
             seen=found.tell(seen.preview),
             intervals=_intervals(services.settings.interval_seconds),
@@ -96,7 +99,7 @@ def router(services: Services) -> APIRouter:
         spec = ServerSpec(
             url=url.strip(),
             name=name.strip() or None,
-            headers=_unseal(services, sealed),
+            credential=credential_form.unseal(services.secrets, sealed),
             interval_seconds=interval,
             tags=forms.tags(tags),
             owner=owner.strip() or None,
@@ -143,20 +146,3 @@ def _outcome(label: str, outcome: register.Outcome) -> Outcome:
         return Outcome(label, None, outcome.error.message if outcome.error else "cannot be watched")
     tools = max((len(era.tools) for era in outcome.registered.found), default=0)
     return Outcome(outcome.registered.name, outcome.registered.server_id, f"watched, {words.count(tools, 'tool')}")
-
-
-def _seal(services: Services, headers: dict[str, str]) -> str:
-    if not headers:
-        return ""
-    ciphertext, _ = services.secrets.seal(json.dumps(headers).encode())
-    return ciphertext.decode("ascii")
-
-
-def _unseal(services: Services, sealed: str) -> dict[str, str]:
-    if not sealed:
-        return {}
-    try:
-        headers = json.loads(services.secrets.open(sealed.encode("ascii")))
-    except (DriftwatchError, ValueError):
-        raise InputError("the form was changed on its way", hint="go back and look again") from None
-    return {str(name): str(value) for name, value in headers.items()}

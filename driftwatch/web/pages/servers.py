@@ -17,11 +17,12 @@ from driftwatch.history.definitions import load_definitions
 from driftwatch.history.doubt_store import load_doubts
 from driftwatch.history.hearing import load_hearing
 from driftwatch.servers import changes as server_changes
-from driftwatch.servers.model import ServerPatch
+from driftwatch.servers.model import UNSET, ServerPatch
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor, equivalences_of
 from driftwatch.web.pages import (
     advice,
     conformance,
+    credential_form,
     entries,
     evidence_line,
     evidence_store,
@@ -135,6 +136,17 @@ def router(services: Services) -> APIRouter:
             interval_seconds=interval,
             mode=cast("Literal['follow', 'pinned']", mode),
             transitive=transitive,
+        )
+        await server_changes.patch(services, server_id, patch, actor=visitor.caller.actor)
+        return _back(server_id, "saved")
+
+    @pages.post("/servers/{server_id:int}/credential")
+    async def set_credential(
+        visitor: FormVisitor, server_id: Id, filled: credential_form.Filled, url: Text = ""
+    ) -> Response:
+        """Another address, another credential, or both. Another origin needs the credential again."""
+        patch = ServerPatch(
+            url=url.strip() or UNSET, credential=UNSET if filled.choice == "keep" else filled.credential
         )
         await server_changes.patch(services, server_id, patch, actor=visitor.caller.actor)
         return _back(server_id, "saved")

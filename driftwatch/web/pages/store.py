@@ -15,7 +15,9 @@ from driftwatch.db.stored import row_id, when
 from driftwatch.errors import NotFoundError
 from driftwatch.history.tables import Tool
 from driftwatch.scheduler.tables import PollEvent, PollRollup, ProfileState
-from driftwatch.servers.tables import Credential, Profile, Server
+from driftwatch.servers.credential_state import CredentialView
+from driftwatch.servers.credential_store import credential_views
+from driftwatch.servers.tables import Profile, Server
 from driftwatch.web.pages.models import (
     PollEventLine,
     Polls,
@@ -42,9 +44,10 @@ async def server_line(session: AsyncSession, server_id: int) -> ServerLine:
     row = (await session.exec(select(Server).where(Server.id == server_id, Server.state != "deleted"))).one_or_none()
     if row is None:
         raise NotFoundError(f"there is no server {server_id}", hint="the overview lists what is watched")
-    headers = select(Credential.header_names).where(Credential.server_id == server_id).order_by(col(Credential.id))
-    names = [name for found in (await session.exec(headers)).all() for name in found]
-    return _server(row, names)
+    using = select(ProfileState.state).join(Profile, col(Profile.id) == col(ProfileState.profile_id))
+    states = await session.exec(using.where(Profile.server_id == server_id, col(Profile.closed_at).is_(None)))
+    credentials = await credential_views(session, {server_id: states.all()})
+    return _server(row, credentials.get(server_id))
 
 
 async def profile_lines(session: AsyncSession, server_ids: Sequence[int]) -> dict[int, list[ProfileLine]]:
@@ -131,7 +134,7 @@ def _message(detail: Any) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _server(row: Server, headers: Sequence[str]) -> ServerLine:
+def _server(row: Server, credential: CredentialView | None) -> ServerLine:
     return ServerLine(
         id=row_id(row.id),
         name=row.name,
@@ -143,8 +146,8 @@ def _server(row: Server, headers: Sequence[str]) -> ServerLine:
         transitive=row.transitive,
         state=row.state,
         created_at=when(row.created_at),
-        header_names=tuple(headers),
         pushed=row.pushed,
+        credential=credential,
     )
 
 
@@ -167,4 +170,6 @@ def _profile(profile: Profile, state: ProfileState) -> ProfileLine:
         polls_survived=state.polls_survived,
         order_moves=state.order_moves,
         order_moved_at=state.order_moved_at,
+        ttl_ms=state.ttl_ms,
+        cache_scope=state.cache_scope,
     )

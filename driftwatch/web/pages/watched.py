@@ -142,7 +142,16 @@ def _polling(profile: ProfileLine, now: datetime, *, paused: bool) -> tuple[Stat
     took = f", {profile.duration_ms:.0f} ms" if profile.duration_ms is not None else ""
     tools = words.count(profile.tool_count or 0, "tool")
     last = times.ago(profile.last_poll_at, now)
-    return State("compatible", "compatible", "fine", quiet=True), f"{tools}, {last}{took}{due}", None
+    return State("compatible", "compatible", "fine", quiet=True), f"{tools}, {last}{took}{due}", _cached(profile)
+
+
+def _cached(profile: ProfileLine) -> str | None:
+    """How long clients may go on with an old list, where the server says so."""
+    if not profile.ttl_ms:
+        return None
+    shared = ", shared caches as well" if profile.cache_scope == "public" else ""
+    kept = times.duration(profile.ttl_ms / 1000)
+    return f"Clients may keep the list for {kept}{shared}: so long they may miss a change."
 
 
 def _mute(profile: ProfileLine) -> str | None:

@@ -68,9 +68,22 @@ _DELIVERIES: Final[Mapping[str, State]] = {
 
 _KINDS: Final[Mapping[str, str]] = {"added": "is new", "removed": "is gone", "restored": "is back"}
 
+#: what may let us in: (name, hint) by kind, as forms offer them; ``keep`` only where there may be one already
+CREDENTIALS: Final[Mapping[str, tuple[str, str]]] = {
+    "keep": ("As it is", "What is stored stays, at the same origin."),
+    "none": ("None", "The server answers everybody."),
+    "headers": ("A header", "An API key, or whatever else it wants. More than one: use the API."),
+    "bearer": ("A bearer token", "One that somebody renews by hand."),
+    "basic": ("User name and password", "HTTP Basic."),
+    "client-secret": ("OAuth, client secret", "Access tokens are asked for and renewed by themselves."),
+    "private-key-jwt": ("OAuth, private key", "The same; the client signs instead of sending a secret."),
+}
+
 _FAILURES: Final[Mapping[str, str]] = {
     "unauthorized": "unauthorized",
     "forbidden": "forbidden",
+    "token-refused": "credential refused",
+    "no-token": "no access token",
     "not-found": "nothing at this URL",
     "timeout": "timed out",
     "unreachable": "unreachable",

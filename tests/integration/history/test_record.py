@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -210,6 +210,7 @@ async def test_facts_are_stored_with_the_change(world: World) -> None:
     await world.poll(60, [marked])
     await world.poll(62, [marked])
     (change,) = await changes(world)
+    assert datetime.fromisoformat(change.facts["stale_until"]) == change.window[0] + timedelta(hours=1)
     assert change.facts == {
         "sightings": 2,
         "declared": False,
@@ -217,6 +218,7 @@ async def test_facts_are_stored_with_the_change(world: World) -> None:
         "version_not_bumped": True,
         "within_ttl": True,
         "ttl_ms": 3_600_000,
+        "stale_until": change.facts["stale_until"],
         "dialect_changed": True,
         "noise": "sdk-noise",
     }

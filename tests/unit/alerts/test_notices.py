@@ -28,6 +28,15 @@ def test_one_blind_server() -> None:
     assert message.links[0].url == f"{URL}/servers/4"
 
 
+def test_what_to_do_fits_the_reason() -> None:
+    def todo(code: str) -> str:
+        return blind_message([blind(code=code)], URL).paragraphs[1].text
+
+    assert todo("token-refused") == todo("forbidden") == "renew the credential on the server's page."
+    assert todo("no-token").startswith("look whether the authorization server answers")
+    assert "runs and still answers" in todo("timeout")
+
+
 def test_many_blind_servers_are_one_message_that_fits() -> None:
     many = [blind(f"server-{n}" * 20, "timeout" if n else "unauthorized") for n in range(300)]
     for message in (blind_message(many, URL), watching_message(many, URL)):

@@ -58,8 +58,21 @@ def test_version_not_bumped(before: Any, after: Any, expected: dict[str, Any]) -
         (None, "public", {}),
         (0, "public", {}),
         (60_000, None, {}),
-        (60_001, None, {"within_ttl": True, "ttl_ms": 60_001}),
-        (10**30, "public", {"within_ttl": True, "ttl_ms": 10**30, "cache_scope": "public"}),
+        (
+            60_001,
+            None,
+            {"within_ttl": True, "ttl_ms": 60_001, "stale_until": "2026-01-01T00:02:40.001000+00:00"},
+        ),
+        (
+            10**30,
+            "public",
+            {
+                "within_ttl": True,
+                "ttl_ms": 10**30,
+                "stale_until": "2057-09-09T01:48:20+00:00",
+                "cache_scope": "public",
+            },
+        ),
     ],
 )
 def test_within_ttl(ttl: int | None, scope: str | None, expected: dict[str, Any]) -> None:

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftwatch.servers import imports
+from driftwatch.servers.credential import Basic, Bearer, Credential
 from driftwatch.servers.imports import ImportEntry, UnreadableImportError, parse_import
 from driftwatch.servers.model import ServerSpec
+from driftwatch.wire.grants import ClientSecret
 
 URL = "https://mcp.example.com/mcp"
 
@@ -41,6 +43,38 @@ def test_other_clients_spell_url_differently(key: str) -> None:
 
 def test_an_editors_settings_file() -> None:
     assert parse({"mcp": {"servers": {"a": {"url": URL}}}, "editor.fontSize": 12})[0].spec == ServerSpec(URL, "a")
+
+
+@pytest.mark.parametrize(
+    ("fields", "credential"),
+    [
+        ({"authorization_token": "t"}, Bearer("t")),
+        ({"bearerToken": "Bearer t"}, Bearer("t")),
+        ({"auth": "t"}, Bearer("t")),
+        ({"credential": {"kind": "basic", "username": "mei", "password": "p"}}, Basic("mei", "p")),
+        (
+            {"credential": {"kind": "client-secret", "issuer": URL, "client_id": "us", "client_secret": "s",
+                            "scopes": ["a"]}},
+            ClientSecret(URL, "us", "s", ("a",)),
+        ),
+    ],
+)  # fmt: skip
+def test_entries_carry_credentials(fields: dict[str, object], credential: Credential) -> None:
+    assert parse({"mcpServers": {"a": {"url": URL, **fields}}})[0].spec == ServerSpec(URL, "a", credential=credential)
+
+
+def test_credentials_that_cannot_be_used_are_reported_without_their_secret() -> None:
+    for fields in (
+        {"auth": "oauth"},
+        {"oauth": {"clientId": "a", "clientSecret": "s3cr3t"}},
+        {"credential": {"kind": "what", "token": "s3cr3t"}},
+        {"credential": {"kind": "bearer", "token": 7}},
+        {"credential": {"kind": "basic", "username": "s3cr3t"}},
+        {"credential": {"kind": "bearer", "token": "${s3cr3t}"}},
+    ):
+        problem = problem_of({"mcpServers": {"a": {"url": URL, **fields}}})
+        assert "credential" in problem
+        assert "s3cr3t" not in problem.replace("${s3cr3t}", "")
 
 
 def test_stdio_entries_are_reported_and_do_not_stop_the_others() -> None:
@@ -140,7 +174,10 @@ json_values = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(
-            st.sampled_from(["mcpServers", "servers", "mcp", "url", "headers", "remotes", "server", "name", "x"]), inner
+            st.sampled_from(
+                ["mcpServers", "servers", "mcp", "url", "headers", "remotes", "server", "name", "auth", "credential"]
+            ),
+            inner,
         )
     ),
     max_leaves=20,

@@ -30,7 +30,16 @@ from driftwatch.web.api.models.alerting import (
     SecretOut,
 )
 from driftwatch.web.api.models.alerts import AcceptIn, AlertEventOut, AlertOut, ReasonIn
-from driftwatch.web.api.models.base import Announcement, EraName, Failure, Page, Strict, Verdict, WindowOut
+from driftwatch.web.api.models.base import (
+    Announcement,
+    ChallengeOut,
+    EraName,
+    Failure,
+    Page,
+    Strict,
+    Verdict,
+    WindowOut,
+)
 from driftwatch.web.api.models.changes import (
     ChangeDetail,
     ChangeOut,
@@ -42,6 +51,7 @@ from driftwatch.web.api.models.changes import (
     PartOut,
 )
 from driftwatch.web.api.models.compare import ComparedOut, CompareOut
+from driftwatch.web.api.models.credentials import CredentialIn, CredentialOut
 from driftwatch.web.api.models.servers import (
     BatchOutcome,
     FoundEra,
@@ -62,6 +72,7 @@ __all__ = [
     "Announcement",
     "AttemptOut",
     "BatchOutcome",
+    "ChallengeOut",
     "ChangeDetail",
     "ChangeOut",
     "ChangesetOut",
@@ -73,6 +84,8 @@ __all__ = [
     "ClientOut",
     "CompareOut",
     "ComparedOut",
+    "CredentialIn",
+    "CredentialOut",
     "DeliveryOut",
     "DestinationOut",
     "DryRunOut",

@@ -20,12 +20,25 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class ChallengeOut(BaseModel):
+    """What a server that answered 401 or 403 asks for (its ``WWW-Authenticate``). Texts are the server's."""
+
+    scheme: str = Field(examples=["Bearer"])
+    error: str | None = Field(default=None, examples=["invalid_token"])
+    description: str | None = None
+    scope: str | None = Field(default=None, examples=["tools:read"])
+    resource_metadata: str | None = Field(
+        default=None, description="Where the server names its authorization servers (RFC 9728)."
+    )
+
+
 class Failure(BaseModel):
-    """Why a server could not be read."""
+    """Why a server could not be read. ``hint`` says what to do next."""
 
     code: str = Field(examples=["unauthorized"])
     message: str
     hint: str | None = None
+    challenge: ChallengeOut | None = None
 
 
 class WindowOut(BaseModel):

@@ -89,7 +89,12 @@ class ChangeOut(BaseModel):
     window: WindowOut
     recorded_at: datetime
     state: str
-    facts: dict[str, Any]
+    facts: dict[str, Any] = Field(
+        description="Only those that say something. `within_ttl`: the old list was still fresh by its own ttlMs, and a "
+        "client that honours it stays stale until `stale_until` (`cache_scope` public: shared caches too). "
+        "`version_not_bumped`: serverInfo names the same version as before, which is weak evidence.",
+        examples=[{"sightings": 2, "within_ttl": True, "ttl_ms": 600000, "stale_until": "2026-11-30T14:12:00+00:00"}],
+    )
 
 
 class ChangeDetail(ChangeOut):

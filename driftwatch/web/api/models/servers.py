@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from driftwatch.web.api.models.base import EraName, Failure, Strict
+from driftwatch.web.api.models.credentials import CredentialIn, CredentialOut, Header
 
-Header = Annotated[str, Field(max_length=8192)]
 Tag = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\w.:/-]+$")]
 
 
@@ -30,6 +30,16 @@ class ServerIn(Strict):
                     "tags": ["prod", "vendor"],
                     "owner": "payments",
                 },
+                {
+                    "url": "https://mcp.example.com/mcp",
+                    "credential": {
+                        "kind": "client-secret",
+                        "issuer": "https://auth.example.com",
+                        "client_id": "driftwatch",
+                        "client_secret": "…",
+                        "scopes": ["tools:read"],
+                    },
+                },
             ]
         },
     )
@@ -39,8 +49,11 @@ class ServerIn(Strict):
         default=None, min_length=1, max_length=200, description="Unique; default: made from the URL's host."
     )
     headers: dict[Annotated[str, Field(min_length=1, max_length=200)], Header] = Field(
-        default_factory=dict, max_length=50, description="Secret request headers; write-only, shown only as set."
+        default_factory=dict,
+        max_length=50,
+        description="Secret request headers; short for a `credential` of the kind `headers`.",
     )
+    credential: CredentialIn | None = None
     interval_seconds: int | None = Field(default=None, gt=0, le=86_400, description="Poll interval; default 300.")
     eras: Literal["auto"] | list[EraName] = Field(
         default="auto", description="Which protocol eras to watch; auto: every era the server speaks."
@@ -58,13 +71,17 @@ class ServerIn(Strict):
 
 
 class ServerPatch(Strict):
-    """Fields to change; a field that is not sent stays. Another origin in ``url`` needs ``headers`` again."""
+    """Fields to change; a field that is not sent stays. Another origin in ``url`` needs the credential again.
+
+    ``credential: null`` (or empty ``headers``) removes it.
+    """
 
     name: str | None = Field(default=None, min_length=1, max_length=200)
     url: str | None = Field(default=None, min_length=1, max_length=2048)
     headers: dict[Annotated[str, Field(min_length=1, max_length=200)], Header] | None = Field(
         default=None, max_length=50
     )
+    credential: CredentialIn | None = None
     interval_seconds: int | None = Field(default=None, gt=0, le=86_400)
     eras: Literal["auto"] | list[EraName] | None = None
     tags: list[Tag] | None = Field(default=None, max_length=50)
@@ -84,6 +101,8 @@ class ProfileOut(BaseModel):
     server_info: Any = None
     list_changed_declared: bool | None = None
     tool_count: int | None = None
+    ttl_ms: int | None = Field(default=None, description="How long clients may keep the list, by the server's word.")
+    cache_scope: str | None = Field(default=None, description="public: shared caches may keep it, too.")
     last_poll_at: datetime | None = None
     next_due_at: datetime | None = None
     failing_since: datetime | None = None
@@ -91,7 +110,7 @@ class ProfileOut(BaseModel):
 
 
 class ServerOut(BaseModel):
-    """A watched server. Headers are write-only: only their names are shown."""
+    """A watched server. Secrets are write-only: only the names of their headers are shown."""
 
     id: int
     name: str
@@ -106,6 +125,7 @@ class ServerOut(BaseModel):
     transitive: bool
     state: str = Field(examples=["active"])
     headers_set: list[str]
+    credential: CredentialOut | None
     profiles: list[ProfileOut]
     created_at: datetime
 

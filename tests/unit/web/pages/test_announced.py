@@ -73,6 +73,17 @@ def test_the_facts_are_shown_not_only_the_word(sample: Any) -> None:
     assert {"ttl", "dialect"} <= facts.keys()
 
 
+def test_who_honours_the_old_lists_ttl_stays_stale_for_a_told_time(sample: Any) -> None:
+    stale = {"within_ttl": True, "ttl_ms": 600_000, "stale_until": "2026-11-30T14:12:11+00:00"}
+    told = dict(announced.explain(sample.change(facts=stale), sample.now).facts)["ttl"]
+    assert told == (
+        "the old list was to be kept for 10 min: a client that honours ttlMs stays stale, "
+        "until 30 Nov 14:12 if it asked when we did"
+    )
+    shared = dict(announced.explain(sample.change(facts=stale | {"cache_scope": "public"}), sample.now).facts)["ttl"]
+    assert shared == f"{told}; cacheScope is public, so shared caches may serve it as well"
+
+
 def test_the_time_line_holds_window_marks_and_now_in_order(sample: Any) -> None:
     restart = sample.end - timedelta(seconds=157)
     stream = {"acked": (sample.start - timedelta(days=3)).timestamp(), "verified_until": restart.timestamp()}

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from driftwatch.servers.credential_state import CredentialView, state_of
 from driftwatch.web.pages import advice, chips, exports, searching, story
 from driftwatch.web.pages.models import ServerLine
 
@@ -39,12 +41,50 @@ def test_rules_are_found_by_words_of_their_id() -> None:
 
 
 def test_the_credential_says_what_the_server_made_of_it() -> None:
-    def server(*headers: str) -> ServerLine:
-        return ServerLine(1, "x", "https://x.test", None, (), 300, "follow", "active", NOW, headers)
+    def said(view: CredentialView | None) -> tuple[str, str]:
+        line = ServerLine(1, "x", "https://x.test", None, (), 300, "follow", "active", NOW, view)
+        state, told = advice.credential(line, [], NOW)
+        return state.word, told
 
-    assert advice.credential(server(), [], NOW)[1] == "The server has not answered yet."
-    state, said = advice.credential(server("Authorization"), [], NOW)
-    assert (state.word, said) == ("set", "1 secret header: Authorization. Stored sealed, never shown.")
+    hour = timedelta(hours=1)
+    assert said(None) == ("none set", "The server has not answered yet.")
+    headers = CredentialView("default", "headers", "untried", ("Authorization",), NOW, {})
+    assert said(headers) == ("set", "1 secret header: Authorization. Stored sealed, never shown.")
+    grant = CredentialView(
+        "default",
+        "client-secret",
+        "ok",
+        ("Authorization",),
+        NOW,
+        {"client_id": "us"},
+        NOW - hour,
+        NOW + hour,
+        ("a", "b"),
+    )
+    assert said(grant) == (
+        "accepted",
+        "OAuth client credentials by secret, us · access token renewed 1 h ago, ends in 1 h, scopes a b. "
+        "Stored sealed, never shown.",
+    )
+    refused = replace(grant, state="refused", failed_at=NOW, failure={"code": "token-refused", "message": "No."})
+    assert said(refused) == (
+        "refused",
+        "OAuth client credentials by secret, us, refused since 14:09: renew it below. No.",
+    )
+    ended = replace(grant, state="expired", failure={"code": "no-token", "message": "Out of order."})
+    assert said(ended)[1].endswith("Its access token ended and no new one came. Out of order.")
+
+
+def test_the_state_of_a_credential() -> None:
+    later, earlier = NOW + timedelta(hours=1), NOW - timedelta(hours=1)
+    no_token, refused = {"code": "no-token"}, {"code": "token-refused"}
+    assert state_of(["ok"], NOW, expires_at=later, failure=None) == "ok"
+    assert state_of(["ok"], NOW, expires_at=later, failure=no_token) == "ok"  # the old token still does
+    assert state_of(["ok"], NOW, expires_at=earlier, failure=no_token) == "expired"
+    assert state_of(["no-token"], NOW, expires_at=None, failure=no_token) == "expired"
+    assert state_of(["ok", "unauthorized"], NOW, expires_at=later, failure=None) == "refused"
+    assert state_of(["timeout"], NOW, expires_at=None, failure=refused) == "refused"
+    assert state_of(["timeout"], NOW, expires_at=None, failure=None) == "untried"
 
 
 def test_a_rename_is_a_hint_with_its_score_and_leads_to_the_other_half(sample: Any) -> None:

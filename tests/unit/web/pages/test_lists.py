@@ -9,7 +9,7 @@ import pytest
 
 from driftwatch.alerts.views import AttemptView, ChannelView
 from driftwatch.history.views import WeekView
-from driftwatch.web.pages import deploy, entries, fleet, spark, telling, words
+from driftwatch.web.pages import deploy, entries, fleet, spark, telling, watched, words
 from driftwatch.web.pages.models import FleetRow, LastChange, ProfileLine, ServerLine
 
 NOW = datetime(2026, 11, 30, 14, 9, 21, tzinfo=UTC)
@@ -42,6 +42,16 @@ def profile(state: str = "ok", era: str = "modern", **more: Any) -> ProfileLine:
 
 def row(key: int, name: str, *profiles: ProfileLine, state: str = "active", last: LastChange | None = None) -> FleetRow:
     return FleetRow(server(key, name, state), profiles, last, ())
+
+
+def test_a_list_that_clients_may_keep_is_noted_with_how_long() -> None:
+    def hint(**more: Any) -> str | None:
+        return watched.seen_by([profile(**more)], NOW, paused=False)[0].hint
+
+    assert hint() is None
+    assert hint(ttl_ms=0, cache_scope="public") is None
+    assert hint(ttl_ms=300_000) == "Clients may keep the list for 5 min: so long they may miss a change."
+    assert "5 min, shared caches as well" in (hint(ttl_ms=300_000, cache_scope="public") or "")
 
 
 def test_servers_that_need_someone_come_first_then_the_unwatched(sample: Any) -> None:
