@@ -138,7 +138,7 @@ async def _claim(session: AsyncSession, server: Server, era: Era, now: datetime)
         await store.take_claim(session, profile_id, token)
         await session.refresh(watched[era])
     else:
-        profile_id = await servers.open_profile(session, server, era, credential_id=None, token=token)
+        profile_id = await servers.open_profile(session, server, era, credential=None, token=token)
     [visit] = visits(await load_claimed(session, token, [profile_id]), now, lambda: 0.5)
     return visit.claims[0]
 
