@@ -168,7 +168,7 @@ async def test_the_tool_page_compares_by_meaning_and_as_text(visitor: Any) -> No
     path = f"/tools/{visitor.world.tools['orders', 'get_order']}"
     html = await visitor.get(path)
     assert "string or <ins>null</ins>" in html
-    assert 'class="rule-id">output-null-added' in html
+    assert 'class="rule-id" href="/rules/output-null-added">output-null-added' in html
     assert "v1 (baseline)" in html
     raw = await visitor.get(f"{path}?view=raw")
     assert "&#34;trackingUrl&#34;" in raw
