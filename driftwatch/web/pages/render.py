@@ -40,7 +40,7 @@ FLASHES: Final = {
     "again": "It is sent again.",
     "muted": "Muted. A new change ends it early.",
     "ignored": "Ignored from now on. History keeps everything.",
-    "acknowledged": "Acknowledged. No reminder comes any more; the alert stays open until it is closed.",
+    "acknowledged": "Acknowledged. The alert stays open until it is closed; no reminder comes any more.",
     "accepted": "Accepted. This is the baseline now.",
 }
 

@@ -115,6 +115,6 @@ async def test_a_server_that_is_not_watched_is_acknowledged_on_its_page(visitor:
     assert f'action="/alerts/{alert}/acknowledge"' in page
     assert "#payments-alerts · 0 of 1 delivered" in page
     page = await visitor.post(f"/alerts/{alert}/acknowledge", {})
-    assert "No reminder comes any more" in page
+    assert "no reminder comes any more" in page
     assert f'action="/alerts/{alert}/acknowledge"' not in page
     assert len(await audited(visitor, "alert.acknowledge")) == 1
