@@ -42,7 +42,7 @@ def test_rules_are_found_by_words_of_their_id() -> None:
 
 def test_the_credential_says_what_the_server_made_of_it() -> None:
     def said(view: CredentialView | None) -> tuple[str, str]:
-        line = ServerLine(1, "x", "https://x.test", None, (), 300, "follow", "active", NOW, view)
+        line = ServerLine(1, "x", "https://x.test", None, (), 300, "follow", "active", NOW, credential=view)
         state, told = advice.credential(line, [], NOW)
         return state.word, told
 
