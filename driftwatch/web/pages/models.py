@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from driftwatch.history.views import Hearing, WeekView
+
+#: states of a profile while nothing is wrong with its polls
+NOT_FAILING: Final = ("ok", "new")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class ProfileLine:
     @property
     def failing(self) -> bool:
         """True while the newest poll failed."""
-        return self.state not in ("ok", "new")
+        return self.state not in NOT_FAILING
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,17 @@ class LastChange:
     verdict: str | None
     via: str | None
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """The little of a server that tells how it stands; ``failing``: the newest poll of some kind of client failed."""
+
+    id: int
+    name: str
+    state: str
+    failing: bool
+    last_poll_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from driftwatch.alerts import delivery_read
+from driftwatch.alerts import delivery_read, heads_store
 from driftwatch.alerts import read as alerts_read
 from driftwatch.errors import InputError
 from driftwatch.history import read as history_read
@@ -59,7 +59,7 @@ def router(services: Services) -> APIRouter:
             doubts = [await load_doubts(session, profile.id) for profile in profiles]
             baselines = await alerts_read.baselines(session, [tool.id for tool in tools])
             changes = await history_read.load_changes(session, server_id=server_id, limit=RECENT)
-            alerts = await alerts_read.server_alerts(session, server_id, limit=20)
+            alerts = await heads_store.server_heads(session, server_id, limit=20)
             deliveries = await delivery_read.deliveries_for_server(session, server_id)
             polls = await store.polls(session, server_id)
             events = await store.poll_events(session, server_id)
