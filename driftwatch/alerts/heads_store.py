@@ -23,7 +23,8 @@ _VERDICT: Final = {"invalid": 4, "breaking": 3, "undecided": 2, "compatible": 1}
 async def open_heads(session: AsyncSession, *, limit: int = 200) -> list[AlertView]:
     """Alerts that need someone, worst first, then newest first."""
     query = _alerts().where(col(Alert.state).in_(_OPEN))
-    return await _heads(session, query.order_by(case(_SEVERITY, value=Alert.severity, else_=2), _newest()), limit)
+    worst = case(_SEVERITY, value=Alert.severity, else_=2)
+    return await _heads(session, query.order_by(worst, col(Alert.opened_at).desc(), _newest()), limit)
 
 
 async def server_heads(session: AsyncSession, server_id: int, *, limit: int = 50) -> list[AlertView]:

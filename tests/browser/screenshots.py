@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from browser.site import FLAGS, Site, executable, served
-from browser.world import World, build, services_on
+from browser.world import World, build, large, services_on
 from playwright.async_api import async_playwright
 
 from driftwatch.db.embedded import EmbeddedPostgres
@@ -45,6 +45,10 @@ def pages(world: World) -> dict[str, str]:
         "change-invalid": f"/changes/{world.changes['files', 'read_text']}",
         "change-removed": f"/changes/{world.changes['tickets', 'gone_soon']}",
         "changeset": f"/changesets/{world.changesets['files']}",
+        "changeset-large": f"/changesets/{world.changesets['commerce']}",
+        "channels": "/settings/channels",
+        "changelog-breaking": "/changelog?verdict=breaking&tag=prod",
+        "nothing-found": "/?q=nothing-of-that-name",
         "not-found": "/changes/999999",
     }
 
@@ -68,9 +72,13 @@ async def shop() -> AsyncIterator[str]:
         await serving
 
 
+#: width in pixels, by the end of the file's name; the dark one is also 1440 wide
+WIDTHS = {"light": 1440, "dark": 1440, "tablet": 768, "phone": 375}
+
+
 async def take(site: Site, folder: Path, shop_url: str) -> None:
-    """Every page in both themes at 1440 px, and in light at 375 px."""
-    for theme, width in (("light", 1440), ("dark", 1440), ("phone", 375)):
+    """Every page in both themes at 1440 px, and in light at 768 and 375 px."""
+    for theme, width in WIDTHS.items():
         page = await site.open(width=width, dark=theme == "dark")
         for name, path in pages(site.world).items():
             await page.goto(path)
@@ -80,10 +88,6 @@ async def take(site: Site, folder: Path, shop_url: str) -> None:
         await page.get_by_role("button", name="Look first").click()
         await page.get_by_role("button", name="Watch it").wait_for()
         await page.screenshot(path=folder / f"found-{theme}.png", full_page=True)
-        if theme == "light":
-            await page.set_viewport_size({"width": 1280, "height": 1180})
-            await page.goto(pages(site.world)["change"])
-            await page.screenshot(path=folder / "readme-change.png")
         stranger = await site.open(width=width, dark=theme == "dark", signed_in=False)
         await stranger.goto("/login")
         await stranger.screenshot(path=folder / f"login-{theme}.png", full_page=True)
@@ -96,9 +100,10 @@ async def main(folder: Path) -> None:
         upgrade(server.url)
         async with services_on(server.url, Path(home)) as services, shop() as shop_url:
             world = await build(services)
+            await large(world)
             async with served(create_app(services)) as url, async_playwright() as driver:
                 browser = await driver.chromium.launch(executable_path=executable(), headless=True, args=FLAGS)
-                await take(Site(url, world, browser), folder, shop_url)
+                await take(Site(url, world.token, browser, world=world), folder, shop_url)
                 await browser.close()
 
 

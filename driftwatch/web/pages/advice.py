@@ -40,7 +40,7 @@ def credential(server: ServerLine, profiles: Sequence[ProfileLine], now: datetim
     if refused is not None:
         since = f" since {times.when(refused.failing_since, now)}" if refused.failing_since else ""
         if headers:
-            return State("unknown", "unknown", "refused"), f"{headers} is set, and refused{since}: renew it by the API."
+            return State("unknown", "unknown", "refused"), f"{headers} is set, and refused{since}: renew it below."
         return State("unknown", "unknown", "missing"), f"None is set, and the server wants one{since}."
     answered = any(profile.state == "ok" for profile in profiles)
     if headers:

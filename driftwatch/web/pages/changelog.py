@@ -151,11 +151,11 @@ async def _load(
 def _filters(chosen: Wanted, tags: Sequence[str]) -> list[chips.Filter]:
     found = [
         chips.offer("verdict", VERDICTS, chosen.verdict),
-        chips.offer("announcement", ANNOUNCEMENTS, chosen.announcement),
-        chips.offer("era", ERAS, chosen.era),
-        chips.offer("rule", list(RULES), chosen.rule, cap=1 if chosen.rule else 0),
+        chips.folded("announcement", ANNOUNCEMENTS, chosen.announcement),
+        chips.folded("era", ERAS, chosen.era),
+        chips.folded("rule", list(RULES), chosen.rule),
     ]
-    return found if chosen.server is not None else [*found, chips.offer("tag", tags, chosen.tag, cap=4)]
+    return found if chosen.server is not None else [*found, chips.folded("tag", tags, chosen.tag)]
 
 
 def _linker(chosen: Wanted, path: str = "/changelog") -> Callable[..., str]:

@@ -106,6 +106,7 @@ def router(services: Services) -> APIRouter:
             deploy=deploy.tell(changes),
             alert=alert,
             deliveries=[(d.channel, words.delivery(d.state)) for d in deliveries],
+            url=f"{services.settings.public_url}/changesets/{changeset_id}",
         )
 
     @pages.get("/alerts/{alert_id:int}")

@@ -24,6 +24,11 @@ def tags(text: str) -> tuple[str, ...]:
     return tuple(tag.strip() for tag in text.split(",") if tag.strip())
 
 
+def headers(name: str, secret: str) -> dict[str, str]:
+    """The header that carries a credential, ``Authorization`` unless another is named; none without a secret."""
+    return {name.strip() or "Authorization": secret.strip()} if secret.strip() else {}
+
+
 def see_other(path: str) -> RedirectResponse:
     """Lead on after a form, so that a reload does not send it again."""
     return RedirectResponse(path, status_code=SEE_OTHER)

@@ -50,7 +50,7 @@ def router(services: Services) -> APIRouter:
         request: Request, visitor: FormVisitor, url: Text, header: Text = "", secret: Text = ""
     ) -> HTMLResponse:
         """What is there? Shown with the form of the second step; the credential travels sealed."""
-        headers = {header.strip() or "Authorization": secret.strip()} if secret.strip() else {}
+        headers = forms.headers(header, secret)
         spec = ServerSpec(url=url.strip(), headers=headers)
         sealed = _seal(services, headers)
         try:

@@ -17,6 +17,7 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup, escape
 
 import driftwatch
+from driftwatch.classify.findings import RULES
 from driftwatch.safe_text import has_hidden, safe_text
 from driftwatch.web.pages import times, words
 
@@ -98,7 +99,7 @@ _FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "count": words.count,
 }
 environment.filters.update(_FILTERS)
-environment.globals.update(version=driftwatch.__version__, words=words)
+environment.globals.update(version=driftwatch.__version__, words=words, times=times, known_rules=frozenset(RULES))
 
 
 def render(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from driftwatch.alerts import delivery_read, heads_store
+from driftwatch.alerts import delivery_read, heads_store, transitive
 from driftwatch.alerts import read as alerts_read
 from driftwatch.errors import InputError
 from driftwatch.history import read as history_read
@@ -17,7 +17,7 @@ from driftwatch.history.definitions import load_definitions
 from driftwatch.history.hearing import load_hearing
 from driftwatch.history.store import load_doubts
 from driftwatch.servers import changes as server_changes
-from driftwatch.servers.model import ServerPatch
+from driftwatch.servers.model import UNSET, ServerPatch
 from driftwatch.web.auth.dependencies import FormVisitor, PageVisitor
 from driftwatch.web.pages import (
     advice,
@@ -46,7 +46,11 @@ def router(services: Services) -> APIRouter:
 
     @pages.get("/servers/{server_id:int}")
     async def server(
-        request: Request, visitor: PageVisitor, server_id: Id, span: Annotated[str, Query(alias="range")] = ""
+        request: Request,
+        visitor: PageVisitor,
+        server_id: Id,
+        span: Annotated[str, Query(alias="range")] = "",
+        every: str = "",
     ) -> HTMLResponse:
         chosen = span if span in evidence_line.RANGES else evidence_line.DEFAULT_RANGE
         async with services.db.transaction() as session:
@@ -59,13 +63,15 @@ def router(services: Services) -> APIRouter:
             doubts = [await load_doubts(session, profile.id) for profile in profiles]
             baselines = await alerts_read.baselines(session, [tool.id for tool in tools])
             changes = await history_read.load_changes(session, server_id=server_id, limit=RECENT)
+            against = await transitive.stored_verdicts(session, [t.last_change_id for t in tools if t.last_change_id])
             alerts = await heads_store.server_heads(session, server_id, limit=20)
             deliveries = await delivery_read.deliveries_for_server(session, server_id)
             polls = await store.polls(session, server_id)
             events = await store.poll_events(session, server_id)
             heard = await evidence_store.evidence(session, server_id, now - evidence_line.RANGES[chosen][1])
             doubtful = await load_definitions(session, kinds.to_load(tools))
-        rows = watched.tool_rows(tools, baselines, now)
+        rows = watched.tool_rows(tools, baselines, now, against)
+        shown = rows if every else rows[: watched.MAX_TOOLS]
         eras = list(dict.fromkeys(profile.era for profile in profiles))
         bodies = {key: Definition.of(found.verbatim) for key, found in doubtful.items()}
         leads = {change.id: change for change in changes}
@@ -79,8 +85,8 @@ def router(services: Services) -> APIRouter:
             seen=watched.seen_by(profiles, now, paused=line.state == "paused"),
             profiles=profiles,
             needs=fleet.needs(alerts, leads),
-            tools=rows[: watched.MAX_TOOLS],
-            more_tools=max(len(rows) - watched.MAX_TOOLS, 0),
+            tools=shown,
+            more_tools=len(rows) - len(shown),
             summary=watched.summary(rows),
             kinds=kinds.compare(tools, bodies, eras),
             line=evidence_line.draw(heard, eras, now, server=line.name, chosen=chosen),
@@ -118,8 +124,15 @@ def router(services: Services) -> APIRouter:
         owner: Text = "",
         tags: Text = "",
         mode: Text = "follow",
+        url: Text = "",
+        header: Text = "",
+        secret: Text = "",
+        forget: Annotated[bool, Form()] = False,
     ) -> Response:
+        """An empty secret leaves the credential as it is; ``forget`` removes it."""
         patch = ServerPatch(
+            url=url.strip() or UNSET,
+            headers={} if forget else forms.headers(header, secret) or UNSET,
             name=name.strip(),
             owner=owner.strip() or None,
             tags=forms.tags(tags),
