@@ -119,9 +119,9 @@ class ToolView:
     last_change_at: datetime | None
     last_verdict: str | None
     last_via: str | None = None
-    last_from_id: int | None = None
     part_shas: Mapping[str, str] = field(default_factory=dict)
     semantic_shas: Mapping[str, str | None] = field(default_factory=dict)
+    last_from_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
