@@ -1,4 +1,4 @@
-"""Pictures of every page, light and dark, for the documentation: ``python -m browser.screenshots FOLDER`` in tests/."""
+"""Pictures of every page: ``python -m browser.screenshots FOLDER`` in tests/; with ``--docs`` those of docs/images."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from browser.site import FLAGS, Site, executable, served
 from browser.world import World, build, large, services_on
-from playwright.async_api import async_playwright
+from playwright.async_api import async_playwright, expect
 
 from driftwatch.db.embedded import EmbeddedPostgres
 from driftwatch.db.migrate import upgrade
@@ -72,6 +72,9 @@ async def shop() -> AsyncIterator[str]:
         await serving
 
 
+#: the pictures in README and docs: how much of a page is worth showing, from its top, in pixels
+DOCUMENTED = {"change": 1180, "overview": 800, "server": 1010, "tool": 1150, "changeset-large": 560}
+
 #: width in pixels, by the end of the file's name; the dark one is also 1440 wide
 WIDTHS = {"light": 1440, "dark": 1440, "tablet": 768, "phone": 375}
 
@@ -93,7 +96,18 @@ async def take(site: Site, folder: Path, shop_url: str) -> None:
         await stranger.screenshot(path=folder / f"login-{theme}.png", full_page=True)
 
 
-async def main(folder: Path) -> None:
+async def take_documented(site: Site, folder: Path) -> None:
+    """What README and docs show, light and dark."""
+    for theme in ("light", "dark"):
+        page = await site.open(dark=theme == "dark")
+        for name, height in DOCUMENTED.items():
+            await page.set_viewport_size({"width": 1280, "height": height})
+            await page.goto(pages(site.world)["server-listening" if name == "server" else name])
+            await expect(page.locator("#live")).to_have_text("live")
+            await page.screenshot(path=folder / f"{name}-{theme}.png")
+
+
+async def main(folder: Path, *, documented: bool) -> None:
     """Seed a database of our own, serve it, take the pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="dw-", dir="/tmp") as home, EmbeddedPostgres(Path(home)) as server:
@@ -103,9 +117,11 @@ async def main(folder: Path) -> None:
             await large(world)
             async with served(create_app(services)) as url, async_playwright() as driver:
                 browser = await driver.chromium.launch(executable_path=executable(), headless=True, args=FLAGS)
-                await take(Site(url, world.token, browser, world=world), folder, shop_url)
+                site = Site(url, world.token, browser, world=world)
+                await (take_documented(site, folder) if documented else take(site, folder, shop_url))
                 await browser.close()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")))
+    words = [word for word in sys.argv[1:] if word != "--docs"]
+    asyncio.run(main(Path(words[0] if words else "pictures"), documented="--docs" in sys.argv))

@@ -441,6 +441,7 @@ async def large(world: World) -> int:
     ]
     await world.poll("commerce", before, 9000, version="4.0.0")
     await world.hold("commerce", after, 5200, version="4.1.0")
+    await _deliver(world)
     await world.learn_ids()
     return world.changesets["commerce"]
 
@@ -451,7 +452,8 @@ async def _deliver(world: World) -> None:
         await run_sql(
             session,
             text(
-                "WITH sent AS (UPDATE outbox SET state = 'delivered', attempts = 1, delivered_at = now() RETURNING id) "
+                "WITH sent AS (UPDATE outbox SET state = 'delivered', attempts = 1, delivered_at = now() "
+                "WHERE state <> 'delivered' RETURNING id) "
                 "INSERT INTO delivery_attempt (outbox_id, outcome, status, body, duration_ms) "
                 "SELECT id, 'delivered', 200, 'ok', 61 FROM sent"
             ),

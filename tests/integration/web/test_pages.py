@@ -292,6 +292,28 @@ async def test_pause_resume_edit_check_and_delete(visitor: Any) -> None:
     await visitor.get(f"/servers/{server}", 404)
 
 
+async def test_url_and_credential_are_edited_and_no_secret_is_sent_elsewhere(visitor: Any) -> None:
+    server = visitor.world.servers["weather"]
+    edit = {"name": "weather", "interval": "300", "mode": "follow", "url": "https://weather.example.com/mcp"}
+    html = await visitor.post(f"/servers/{server}/edit", {**edit, "secret": "s3cr3t-value"})
+    assert "1 secret header: Authorization" in html
+    assert "s3cr3t-value" not in html
+    assert 'name="secret" type="password" placeholder="unchanged"' in html
+    assert "1 secret header: Authorization" in await visitor.post(f"/servers/{server}/edit", edit)
+
+    moved = {**edit, "url": "https://elsewhere.example.com/mcp"}
+    refused = await visitor.post(f"/servers/{server}/edit", moved, status=422)
+    assert "the stored credential is not sent there" in refused
+    assert "weather.example.com" in await visitor.get(f"/servers/{server}")
+    html = await visitor.post(f"/servers/{server}/edit", {**moved, "header": "X-Key", "secret": "another"})
+    assert "elsewhere.example.com" in html
+    assert "1 secret header: X-Key" in html
+
+    html = await visitor.post(f"/servers/{server}/edit", {**moved, "forget": "1", "secret": "ignored"})
+    assert "secret header" not in html
+    assert "another URL" not in html
+
+
 async def test_registration_looks_first_and_stores_nothing_before_the_second_step(visitor: Any, shop: Shop) -> None:
     html = await visitor.post("/servers/preview", {"url": shop.url, "header": "X-Key", "secret": "s3cr3t-value"})
     assert "Nothing is saved yet" in html

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from driftwatch.alerts.views import AttemptView, ChannelView
+from driftwatch.history.as_of import ToolAsOf
 from driftwatch.history.views import WeekView
-from driftwatch.web.pages import deploy, entries, fleet, spark, telling, words
+from driftwatch.web.pages import chips, deploy, entries, fleet, forms, past, spark, telling, words
 from driftwatch.web.pages.models import FleetRow, LastChange, ProfileLine, ServerLine, Watched
 
 NOW = datetime(2026, 11, 30, 14, 9, 21, tzinfo=UTC)
@@ -227,3 +228,29 @@ def test_a_refused_delivery_shows_what_the_channel_said(sample: Any) -> None:
 def test_a_quiet_change_beside_a_loud_one_says_so(sample: Any) -> None:
     told = telling.tell(sample.decision("history"), sample.alert(), [sample.delivery()], [CHANNEL], NOW)
     assert told.sentence.endswith("the alert is about another one of the same deploy.")
+
+
+def test_a_folded_filter_shows_only_what_is_chosen() -> None:
+    assert chips.folded("era", ["modern", "legacy"], "") == chips.Filter("era", (), ("modern", "legacy"))
+    assert chips.folded("era", ["modern", "legacy"], "legacy") == chips.Filter("era", ("legacy",), ("modern",))
+
+
+def test_a_secret_without_a_name_goes_into_the_usual_header() -> None:
+    assert forms.headers(" ", " Bearer x ") == {"Authorization": "Bearer x"}
+    assert forms.headers("X-Key", "x") == {"X-Key": "x"}
+    assert forms.headers("X-Key", "  ") == {}
+
+
+def test_the_past_tells_kinds_of_clients_together_where_they_saw_the_same() -> None:
+    window = (NOW - timedelta(minutes=5), NOW)
+    tools = [
+        ToolAsOf(1, "a", "modern", 11, 1),
+        ToolAsOf(2, "a", "legacy", 21, 1),
+        ToolAsOf(3, "b", "modern", 31, 1, window, 2),
+        ToolAsOf(4, "b", "legacy", 41, 1),
+    ]
+    assert [(one.tool.tool_id, one.eras) for one in past.together(tools)] == [
+        (1, ("modern", "legacy")),
+        (3, ("modern",)),
+        (4, ("legacy",)),
+    ]
