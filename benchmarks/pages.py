@@ -3,8 +3,8 @@
 A throw-away Postgres is filled by SQL: one server for every 1 000 versions, 20 tools each, a change for every version
 but the first of a tool, spread over two years, with assessments, parts, findings and judgements; one more server
 changed all its 161 tools fifteen times; 40 alerts are open. Times are those of the application in this process, without
-a network. ``CPU`` is what a page costs, here and in Postgres together: on a machine that does other things too it says
-more than the clock.
+a network. ``CPU`` is the least that a page cost, here and in Postgres together: on a machine that does other
+things too it says more than the clock.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
 import statistics
 import sys
 import tempfile
@@ -38,7 +37,6 @@ from driftwatch.wire.client import WireClient
 FAST = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "shared_buffers": "512MB"}
 TOOLS, VERSIONS = 20, 50
 RUNS = 15
-TICKS = os.sysconf("SC_CLK_TCK")
 LIMIT_MS, LIMIT_KB = 60, 100
 
 
@@ -164,8 +162,7 @@ async def cpu_seconds(db: Database) -> float:
 
 
 def _process_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
 
 
 async def measure(services: Services) -> bool:
@@ -209,17 +206,19 @@ async def measure(services: Services) -> bool:
         print(f"{'page':26} {'median':>8} {'best':>8} {'CPU':>8} {'size':>8}")
         for name, path in pages.items():
             answer = await client.get(path)  # the first one plans the statements
-            spent, size, before = [], 0, await cpu_seconds(services.db)
+            spent, cost, size = [], [], 0
             for _ in range(RUNS):
-                started = time.perf_counter()
+                before, started = await cpu_seconds(services.db), time.perf_counter()
                 answer = await client.get(path)
                 spent.append((time.perf_counter() - started) * 1000)
+                cost.append((await cpu_seconds(services.db) - before) * 1000)
                 answer.raise_for_status()
                 size = len(answer.content)
             median = statistics.median(spent)
             good &= median <= LIMIT_MS and size <= LIMIT_KB * 1000
-            cpu = (await cpu_seconds(services.db) - before) * 1000 / RUNS
-            print(f"{name:26} {median:5.0f} ms {min(spent):5.0f} ms {cpu:5.0f} ms {size / 1000:5.0f} kB", flush=True)
+            print(
+                f"{name:26} {median:5.0f} ms {min(spent):5.0f} ms {min(cost):5.0f} ms {size / 1000:5.0f} kB", flush=True
+            )
     return good
 
 

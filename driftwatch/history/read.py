@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ from driftwatch.history.tool_read import (
     version_number,
     weekly_counts,
 )
-from driftwatch.history.views import ChangeView
+from driftwatch.history.views import ChangeView, JudgementView, PartView
 from driftwatch.servers.tables import Profile, Server
 
 __all__ = [
@@ -76,11 +76,11 @@ async def load_changes(
 
     ``tool`` is an exact name, ``direction`` input or output (a change whose newest assessment has that part),
     ``rule`` the id of a finding's rule, ``tag`` one of the server's tags, ``since`` the earliest recording time,
-    ``cursor`` the id of the last change already seen. ``brief``: parts, judgements and facts only of
-    changesets about one tool; of many tools a list says how many, not what.
+    ``cursor`` the id of the last change already seen. ``brief``: parts, judgements, facts and version
+    numbers only of changesets about one tool; of many tools a list says how many, not what.
     """
     wanted = ChangeFilter(server_id, tool_id, tool, verdict, announcement, direction, era, rule, tag, since)
-    query = await filtered(session, _query(), wanted)
+    query = await filtered(session, _brief() if brief else _query(), wanted)
     if cursor is not None:
         query = query.where(col(Change.id) < cursor)
     if ids is not None:
@@ -88,12 +88,13 @@ async def load_changes(
     if changesets is not None:
         query = query.where(col(Change.changeset_id).in_(changesets))
     query = query.order_by(col(Change.id).desc()).limit(limit)
-    return await _changes(session, query, brief=brief)
+    return await (_filled(session, query) if brief else _changes(session, query))
 
 
-async def load_changeset(session: AsyncSession, changeset_id: int) -> list[ChangeView]:
-    """The changes of a changeset in the order they were recorded. Raises NotFoundError."""
-    found = await _changes(session, _query().where(col(Change.changeset_id) == changeset_id).order_by(col(Change.id)))
+async def load_changeset(session: AsyncSession, changeset_id: int, *, brief: bool = False) -> list[ChangeView]:
+    """The changes of a changeset in the order they were recorded; ``brief`` as above. Raises NotFoundError."""
+    query = (_brief() if brief else _query()).where(col(Change.changeset_id) == changeset_id).order_by(col(Change.id))
+    found = await (_filled(session, query) if brief else _changes(session, query))
     if not found:
         raise NotFoundError(f"There is no changeset {changeset_id}.", hint="Look at the changelog.")
     return found
@@ -123,7 +124,7 @@ async def definition(session: AsyncSession, version_id: int) -> bytes:
 
 _FROM = aliased(ToolVersion)
 _TO = aliased(ToolVersion)
-
+_NO_FACTS: Final[Mapping[str, Any]] = {}
 
 # columns, not entities: a page of the changelog may be thousands of rows
 _COLUMNS: Final = (
@@ -133,52 +134,84 @@ _COLUMNS: Final = (
 )
 
 
-def _query() -> Any:
+def _brief() -> Any:
     return (
         sql_select(*(col(column) for column in _COLUMNS))
         .add_columns(col(Server.name).label("server"), col(Profile.era), col(Tool.name).label("tool"))
-        .add_columns(col(_FROM.number).label("from_version"), col(_TO.number).label("to_version"))
         .join(Server, col(Server.id) == col(Change.server_id))
         .join(Profile, col(Profile.id) == col(Change.profile_id))
         .join(Tool, col(Tool.id) == col(Change.tool_id))
+    )
+
+
+def _query() -> Any:
+    return (
+        _brief()
+        .add_columns(col(_FROM.number).label("from_version"), col(_TO.number).label("to_version"))
         .outerjoin(_FROM, col(_FROM.id) == col(Change.from_version_id))
         .outerjoin(_TO, col(_TO.id) == col(Change.to_version_id))
     )
 
 
-async def _changes(session: AsyncSession, query: Any, *, brief: bool = False) -> list[ChangeView]:
+async def _filled(session: AsyncSession, query: Any) -> list[ChangeView]:
+    """The changes of a brief query, those of changesets about one tool in full."""
     rows = (await session.execute(query)).all()
     tools: defaultdict[int, set[str]] = defaultdict(set)
     for row in rows:
         tools[row.changeset_id].add(row.tool)
-    ids = [row.id for row in rows if not brief or len(tools[row.changeset_id]) == 1]
-    parts = await load_parts(session, ids) if ids else {}
-    judgements = await load_judgements(session, ids) if ids else {}
-    facts = await load_facts(session, ids) if ids else {}
+    lone = [row.id for row in rows if len(tools[row.changeset_id]) == 1]
+    whole = {one.id: one for one in await _changes(session, _query().where(col(Change.id).in_(lone)))} if lone else {}
+    return [whole.get(row.id) or _view(row) for row in rows]
+
+
+async def _changes(session: AsyncSession, query: Any) -> list[ChangeView]:
+    rows = (await session.execute(query)).all()
+    ids = [row.id for row in rows]
+    parts, judgements = await load_parts(session, ids), await load_judgements(session, ids)
+    facts = await load_facts(session, ids)
     return [
-        ChangeView(
-            id=row.id,
-            changeset_id=row.changeset_id,
-            server_id=row.server_id,
-            server=row.server,
-            profile_id=row.profile_id,
-            era=row.era,
-            tool_id=row.tool_id,
-            tool=row.tool,
-            kind=row.kind,
+        _view(
+            row,
             from_version=row.from_version,
             to_version=row.to_version,
-            verdict=row.verdict,
-            via=row.via,
-            part=row.part,
-            announcement=row.announcement,
-            announcement_reason=row.announcement_reason,
-            window=(row.window_start, row.window_end),
-            recorded_at=row.recorded_at,
-            state=row.state,
             facts=facts.get(row.id) or {},
             parts=tuple(parts.get(row.id, ())),
             judgement=judgements.get(row.id),
         )
         for row in rows
     ]
+
+
+def _view(
+    row: Any,
+    *,
+    from_version: int | None = None,
+    to_version: int | None = None,
+    facts: Mapping[str, Any] = _NO_FACTS,
+    parts: tuple[PartView, ...] = (),
+    judgement: JudgementView | None = None,
+) -> ChangeView:
+    return ChangeView(
+        id=row.id,
+        changeset_id=row.changeset_id,
+        server_id=row.server_id,
+        server=row.server,
+        profile_id=row.profile_id,
+        era=row.era,
+        tool_id=row.tool_id,
+        tool=row.tool,
+        kind=row.kind,
+        from_version=from_version,
+        to_version=to_version,
+        verdict=row.verdict,
+        via=row.via,
+        part=row.part,
+        announcement=row.announcement,
+        announcement_reason=row.announcement_reason,
+        window=(row.window_start, row.window_end),
+        recorded_at=row.recorded_at,
+        state=row.state,
+        facts=facts,
+        parts=parts,
+        judgement=judgement,
+    )

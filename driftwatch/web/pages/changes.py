@@ -36,7 +36,7 @@ def router(services: Services) -> APIRouter:
         async with services.db.transaction() as session:
             now = await store.now(session)
             change = await history_read.load_change(session, change_id)
-            siblings = await history_read.load_changeset(session, change.changeset_id)
+            siblings = await history_read.load_changeset(session, change.changeset_id, brief=True)
             old, new = await _definitions(session, change)
             server = await store.server_line(session, change.server_id)
             decision = next(iter(await alerts_read.decisions_for_change(session, change_id)), None)

@@ -50,7 +50,8 @@ def router(services: Services) -> APIRouter:
             found, servers = await _search(session, wanted.q)
             watched = await fleet_store.stands(session, wanted, hits=servers)
             alerts = await heads_store.open_heads(session)
-            changes = await _leading_changes(session, alerts)
+            # they are shown above the first lines of the fleet, not above what a search found
+            changes = {} if wanted.q or after else await _leading_changes(session, alerts)
             stands = fleet.standing(watched, alerts)
             fit = [key for key, stand in stands if not wanted.state or stand == wanted.state]
             shown = fit[after : after + MAX_LINES]
