@@ -166,15 +166,11 @@ async def _changes(session: AsyncSession, alert_ids: Sequence[int]) -> dict[int,
         .subquery()
     )
     query = (
-        select(
-            Change,
-            col(Tool.name),
-            col(Profile.era),
-            col(old.number),
-            col(new.number),
-            newest.c.alert_id,
-            newest.c.outcome,
-        )
+        # columns, not entities: one deploy of a large server is hundreds of rows
+        select(newest.c.alert_id, newest.c.outcome, col(Change.id), col(Change.changeset_id), col(Change.tool_id))
+        .add_columns(col(Tool.name).label("tool"), col(Profile.era), col(Change.kind))
+        .add_columns(col(old.number).label("before"), col(new.number).label("after"))
+        .add_columns(col(Change.verdict), col(Change.part), col(Change.announcement))
         .join(newest, newest.c.change_id == Change.id)
         .join(Tool, col(Tool.id) == Change.tool_id)
         .join(Profile, col(Profile.id) == Change.profile_id)
@@ -183,21 +179,21 @@ async def _changes(session: AsyncSession, alert_ids: Sequence[int]) -> dict[int,
         .order_by(col(Change.id))
     )
     found = defaultdict[int, list[AlertChange]](list)
-    for change, tool, era, before, after, alert_id, outcome in (await session.execute(query)).all():
-        found[alert_id].append(
+    for row in (await session.execute(query)).all():
+        found[row.alert_id].append(
             AlertChange(
-                change_id=row_id(change.id),
-                changeset_id=change.changeset_id,
-                tool_id=change.tool_id,
-                tool=tool,
-                era=era,
-                kind=change.kind,
-                from_version=before,
-                to_version=after,
-                verdict=change.verdict,
-                part=change.part,
-                announcement=change.announcement,
-                outcome=outcome,
+                change_id=row.id,
+                changeset_id=row.changeset_id,
+                tool_id=row.tool_id,
+                tool=row.tool,
+                era=row.era,
+                kind=row.kind,
+                from_version=row.before,
+                to_version=row.after,
+                verdict=row.verdict,
+                part=row.part,
+                announcement=row.announcement,
+                outcome=row.outcome,
             )
         )
     return found

@@ -5,6 +5,7 @@ Clients that started before the baseline moved hold the baseline's contract, not
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -108,6 +109,16 @@ async def _since(session: AsyncSession, change: Change, baseline: int) -> list[i
         .limit(MOST_BETWEEN)
     )
     return [version for version in (await session.scalars(query)).all() if version is not None]
+
+
+async def stored_verdicts(session: AsyncSession, change_ids: Sequence[int]) -> dict[int, Against]:
+    """What was kept of these changes: how the baseline stands against what they led to."""
+    query = select(BaselineVerdict).where(col(BaselineVerdict.change_id).in_(change_ids))
+    return {
+        row.change_id: Against(row.from_version_id, row.verdict, row.via)
+        for row in (await session.scalars(query)).all()
+        if row.from_version_id is not None
+    }
 
 
 async def store_verdict(session: AsyncSession, change_id: int, against: Against) -> None:

@@ -60,6 +60,13 @@ class AlertView:
     held: str | None = None
     changes: tuple[AlertChange, ...] = ()
     events: tuple[EventView, ...] = ()
+    #: how many tools alert, where ``changes`` holds only the one that speaks for all
+    alerting: int | None = None
+
+    @property
+    def tools(self) -> int:
+        """How many tools alert."""
+        return len({c.tool for c in self.changes if c.outcome == "alert"}) if self.alerting is None else self.alerting
 
     @property
     def needs_someone(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import func
 from sqlmodel import col, select
@@ -13,6 +13,9 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.history.by_rule import having
 from driftwatch.history.tables import Assessment, Change, ChangePart, Tool
 from driftwatch.servers.tables import Profile, Server
+
+#: so many servers or profiles are looked up one by one; of more, some have changed lately
+FEW: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,6 @@ async def filtered(session: AsyncSession, query: Any, wanted: ChangeFilter) -> A
         Tool.name: wanted.tool,
         Change.verdict: wanted.verdict,
         Change.announcement: wanted.announcement,
-        Profile.era: wanted.era,
     }
     for column, value in exact.items():
         if value is not None:
@@ -48,11 +50,21 @@ async def filtered(session: AsyncSession, query: Any, wanted: ChangeFilter) -> A
         query = query.where(col(Change.recorded_at) >= wanted.since)
     if wanted.rule is not None:
         query = query.where(await having(session, wanted.rule))
+    if wanted.era is not None:
+        kinds = select(Profile.id).where(Profile.era == wanted.era)
+        query = query.where(await _among(session, col(Change.profile_id), kinds, col(Profile.era) == wanted.era))
     if wanted.tag is not None:
-        query = query.where(col(Server.tags).contains([wanted.tag]))
+        tagged = col(Server.tags).contains([wanted.tag])
+        query = query.where(await _among(session, col(Change.server_id), select(Server.id).where(tagged), tagged))
     if wanted.direction is not None:
         query = query.where(_has_part(wanted.direction))
     return query
+
+
+async def _among(session: AsyncSession, column: Any, those: Any, otherwise: Any) -> Any:
+    """A condition that an index answers where few are meant: walking everybody's changes for them would take long."""
+    few = (await session.exec(those.limit(FEW + 1))).all()
+    return column.in_(few) if len(few) <= FEW else otherwise
 
 
 def _has_part(part: str) -> Any:

@@ -1,9 +1,10 @@
-"""SQL of what hangs on a change: the newest assessment's parts with their findings, and the newest judgement."""
+"""SQL of what hangs on a change: the newest assessment's parts with their findings, the newest judgement, facts."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlmodel import col, select
@@ -11,7 +12,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.db.stored import row_id
 from driftwatch.history.evidence import JudgementRow
-from driftwatch.history.tables import Assessment, ChangePart, Finding
+from driftwatch.history.tables import Assessment, Change, ChangePart, Finding
 from driftwatch.history.views import FindingView, JudgementView, PartView
 
 
@@ -58,6 +59,12 @@ async def load_judgements(session: AsyncSession, change_ids: Sequence[int]) -> d
             view = JudgementView(row.announcement, row.reason, row.fact, row.rule, row.at, row.evidence)
             found[row.change_id] = view
     return found
+
+
+async def load_facts(session: AsyncSession, change_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:
+    """What was noted about each change when it was recorded."""
+    query = select(Change.id, Change.facts).where(col(Change.id).in_(change_ids))
+    return {row_id(key): facts for key, facts in (await session.exec(query)).all() if facts}
 
 
 async def _findings(session: AsyncSession, part_ids: Sequence[int]) -> dict[int, list[FindingView]]:

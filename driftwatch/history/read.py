@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
+from sqlalchemy import select as sql_select
 from sqlalchemy.orm import aliased
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.db.stored import row_id, when
+from driftwatch.db.stored import row_id
 from driftwatch.errors import NotFoundError
 from driftwatch.history.change_filter import ChangeFilter, filtered
 from driftwatch.history.definitions import load_definition
-from driftwatch.history.details import load_judgements, load_parts
+from driftwatch.history.details import load_facts, load_judgements, load_parts
 from driftwatch.history.tables import Change, Changeset, Tool, ToolVersion
 from driftwatch.history.tool_read import (
     newest_lists,
@@ -24,12 +26,11 @@ from driftwatch.history.tool_read import (
     version_number,
     weekly_counts,
 )
-from driftwatch.history.views import ChangeView
+from driftwatch.history.views import ChangeView, JudgementView, PartView
 from driftwatch.servers.tables import Profile, Server
 
 __all__ = [
     "ChangeFilter",
-    "changeset_ids",
     "definition",
     "load_change",
     "load_changes",
@@ -69,15 +70,17 @@ async def load_changes(
     changesets: Sequence[int] | None = None,
     cursor: int | None = None,
     limit: int = 50,
+    brief: bool = False,
 ) -> list[ChangeView]:
     """Changes that pass every given filter, newest first.
 
     ``tool`` is an exact name, ``direction`` input or output (a change whose newest assessment has that part),
     ``rule`` the id of a finding's rule, ``tag`` one of the server's tags, ``since`` the earliest recording time,
-    ``cursor`` the id of the last change already seen.
+    ``cursor`` the id of the last change already seen. ``brief``: parts, judgements, facts and version
+    numbers only of changesets about one tool; of many tools a list says how many, not what.
     """
     wanted = ChangeFilter(server_id, tool_id, tool, verdict, announcement, direction, era, rule, tag, since)
-    query = await filtered(session, _query(), wanted)
+    query = await filtered(session, _brief() if brief else _query(), wanted)
     if cursor is not None:
         query = query.where(col(Change.id) < cursor)
     if ids is not None:
@@ -85,12 +88,13 @@ async def load_changes(
     if changesets is not None:
         query = query.where(col(Change.changeset_id).in_(changesets))
     query = query.order_by(col(Change.id).desc()).limit(limit)
-    return await _changes(session, query)
+    return await (_filled(session, query) if brief else _changes(session, query))
 
 
-async def load_changeset(session: AsyncSession, changeset_id: int) -> list[ChangeView]:
-    """The changes of a changeset in the order they were recorded. Raises NotFoundError."""
-    found = await _changes(session, _query().where(col(Change.changeset_id) == changeset_id).order_by(col(Change.id)))
+async def load_changeset(session: AsyncSession, changeset_id: int, *, brief: bool = False) -> list[ChangeView]:
+    """The changes of a changeset in the order they were recorded; ``brief`` as above. Raises NotFoundError."""
+    query = (_brief() if brief else _query()).where(col(Change.changeset_id) == changeset_id).order_by(col(Change.id))
+    found = await (_filled(session, query) if brief else _changes(session, query))
     if not found:
         raise NotFoundError(f"There is no changeset {changeset_id}.", hint="Look at the changelog.")
     return found
@@ -118,65 +122,96 @@ async def definition(session: AsyncSession, version_id: int) -> bytes:
     return (await load_definition(session, version_id)).verbatim
 
 
-async def changeset_ids(
-    session: AsyncSession, wanted: ChangeFilter, *, cursor: int | None = None, limit: int = 20
-) -> list[int]:
-    """Changesets with a change that fits, newest first; ``cursor`` is the last one already seen."""
-    chosen = select(Change.changeset_id).join(Server, col(Server.id) == col(Change.server_id))
-    chosen = chosen.join(Profile, col(Profile.id) == col(Change.profile_id)).join(Tool, col(Tool.id) == Change.tool_id)
-    query = await filtered(session, chosen, wanted)
-    if cursor is not None:
-        query = query.where(col(Change.changeset_id) < cursor)
-    # a server's own changes are few: "+ 0" keeps the planner from walking everybody's changesets in order instead
-    newest = col(Change.changeset_id) if wanted.server_id is None else col(Change.changeset_id) + 0
-    query = query.group_by(col(Change.changeset_id)).order_by(newest.desc()).limit(limit)
-    return list((await session.exec(query)).all())
-
-
 _FROM = aliased(ToolVersion)
 _TO = aliased(ToolVersion)
+_NO_FACTS: Final[Mapping[str, Any]] = {}
+
+# columns, not entities: a page of the changelog may be thousands of rows
+_COLUMNS: Final = (
+    *(Change.id, Change.changeset_id, Change.server_id, Change.profile_id, Change.tool_id, Change.kind),
+    *(Change.window_start, Change.window_end, Change.state, Change.recorded_at),
+    *(Change.verdict, Change.via, Change.part, Change.announcement, Change.announcement_reason),
+)
+
+
+def _brief() -> Any:
+    return (
+        sql_select(*(col(column) for column in _COLUMNS))
+        .add_columns(col(Server.name).label("server"), col(Profile.era), col(Tool.name).label("tool"))
+        .join(Server, col(Server.id) == col(Change.server_id))
+        .join(Profile, col(Profile.id) == col(Change.profile_id))
+        .join(Tool, col(Tool.id) == col(Change.tool_id))
+    )
 
 
 def _query() -> Any:
     return (
-        select(Change, Server.name, Profile.era, Tool.name)
-        .add_columns(col(_FROM.number), col(_TO.number))
-        .join(Server, col(Server.id) == col(Change.server_id))
-        .join(Profile, col(Profile.id) == col(Change.profile_id))
-        .join(Tool, col(Tool.id) == col(Change.tool_id))
+        _brief()
+        .add_columns(col(_FROM.number).label("from_version"), col(_TO.number).label("to_version"))
         .outerjoin(_FROM, col(_FROM.id) == col(Change.from_version_id))
         .outerjoin(_TO, col(_TO.id) == col(Change.to_version_id))
     )
 
 
+async def _filled(session: AsyncSession, query: Any) -> list[ChangeView]:
+    """The changes of a brief query, those of changesets about one tool in full."""
+    rows = (await session.execute(query)).all()
+    tools: defaultdict[int, set[str]] = defaultdict(set)
+    for row in rows:
+        tools[row.changeset_id].add(row.tool)
+    lone = [row.id for row in rows if len(tools[row.changeset_id]) == 1]
+    whole = {one.id: one for one in await _changes(session, _query().where(col(Change.id).in_(lone)))} if lone else {}
+    return [whole.get(row.id) or _view(row) for row in rows]
+
+
 async def _changes(session: AsyncSession, query: Any) -> list[ChangeView]:
-    rows = (await session.exec(query)).all()
-    ids = [row_id(row[0].id) for row in rows]
+    rows = (await session.execute(query)).all()
+    ids = [row.id for row in rows]
     parts, judgements = await load_parts(session, ids), await load_judgements(session, ids)
+    facts = await load_facts(session, ids)
     return [
-        ChangeView(
-            id=row_id(change.id),
-            changeset_id=change.changeset_id,
-            server_id=change.server_id,
-            server=server,
-            profile_id=change.profile_id,
-            era=era,
-            tool_id=change.tool_id,
-            tool=tool,
-            kind=change.kind,
-            from_version=before,
-            to_version=after,
-            verdict=change.verdict,
-            via=change.via,
-            part=change.part,
-            announcement=change.announcement,
-            announcement_reason=change.announcement_reason,
-            window=(change.window_start, change.window_end),
-            recorded_at=when(change.recorded_at),
-            state=change.state,
-            facts=change.facts or {},
-            parts=tuple(parts.get(row_id(change.id), ())),
-            judgement=judgements.get(row_id(change.id)),
+        _view(
+            row,
+            from_version=row.from_version,
+            to_version=row.to_version,
+            facts=facts.get(row.id) or {},
+            parts=tuple(parts.get(row.id, ())),
+            judgement=judgements.get(row.id),
         )
-        for change, server, era, tool, before, after in rows
+        for row in rows
     ]
+
+
+def _view(
+    row: Any,
+    *,
+    from_version: int | None = None,
+    to_version: int | None = None,
+    facts: Mapping[str, Any] = _NO_FACTS,
+    parts: tuple[PartView, ...] = (),
+    judgement: JudgementView | None = None,
+) -> ChangeView:
+    return ChangeView(
+        id=row.id,
+        changeset_id=row.changeset_id,
+        server_id=row.server_id,
+        server=row.server,
+        profile_id=row.profile_id,
+        era=row.era,
+        tool_id=row.tool_id,
+        tool=row.tool,
+        kind=row.kind,
+        from_version=from_version,
+        to_version=to_version,
+        verdict=row.verdict,
+        via=row.via,
+        part=row.part,
+        announcement=row.announcement,
+        announcement_reason=row.announcement_reason,
+        window=(row.window_start, row.window_end),
+        recorded_at=row.recorded_at,
+        state=row.state,
+        facts=facts,
+        parts=parts,
+        judgement=judgement,
+    )

@@ -143,6 +143,8 @@ class Change(SQLModel, table=True):
         Index("ix_change_tool", "tool_id", "id"),
         Index("ix_change_verdict", "verdict", "id"),
         Index("ix_change_announcement", "announcement", "id"),
+        Index("ix_change_verdict_changeset", "verdict", "changeset_id"),
+        Index("ix_change_announcement_changeset", "announcement", "changeset_id"),
         Index("ix_change_pending", "id", postgresql_where=text("state <> 'judged'")),
         Index("ix_change_judge", "judge_at", postgresql_where=text("judge_at IS NOT NULL")),
         Index("ix_change_undecided", "changeset_id", postgresql_where=text("decided_at IS NULL")),

@@ -24,10 +24,10 @@ _WEEK_SECONDS = 7 * 86400
 
 # one index look-up a tool, however long its history is
 _LAST_CHANGES = text("""
-SELECT t.id AS tool_id, c.id, c.recorded_at, c.verdict, c.via
+SELECT t.id AS tool_id, c.id, c.recorded_at, c.verdict, c.via, c.from_version_id
 FROM tool t JOIN profile p ON p.id = t.profile_id
 CROSS JOIN LATERAL (
-  SELECT id, recorded_at, verdict, via FROM change WHERE tool_id = t.id ORDER BY id DESC LIMIT 1
+  SELECT id, recorded_at, verdict, via, from_version_id FROM change WHERE tool_id = t.id ORDER BY id DESC LIMIT 1
 ) c
 WHERE p.server_id = :server AND p.closed_at IS NULL
 """)
@@ -162,6 +162,7 @@ def _tool(tool: Tool, era: str, version: ToolVersion | None, versions: int, last
         last_change_at=last.recorded_at if last else None,
         last_verdict=last.verdict if last else None,
         last_via=last.via if last else None,
+        last_from_id=last.from_version_id if last else None,
         part_shas=version.part_shas if version else {},
         semantic_shas=version.semantic_shas if version else {},
     )

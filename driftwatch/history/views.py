@@ -121,6 +121,7 @@ class ToolView:
     last_via: str | None = None
     part_shas: Mapping[str, str] = field(default_factory=dict)
     semantic_shas: Mapping[str, str | None] = field(default_factory=dict)
+    last_from_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

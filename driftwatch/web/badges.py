@@ -14,6 +14,7 @@ from fastapi.security import HTTPAuthorizationCredentials
 from markupsafe import escape
 from sqlmodel.ext.asyncio.session import AsyncSession
 
+from driftwatch.alerts import heads_store
 from driftwatch.alerts import read as alerts_read
 from driftwatch.safe_text import safe_text
 from driftwatch.web.auth.dependencies import allowed, bearer, services_of, visitor
@@ -70,8 +71,8 @@ def router(services: Services) -> APIRouter:
 
 async def _server(session: AsyncSession, server_id: int) -> tuple[str, str, str]:
     line = await store.server_line(session, server_id)
-    (row,) = await fleet_store.rows(session, fleet_store.Wanted(), only=server_id)
-    alerts = await alerts_read.server_alerts(session, server_id, limit=50)
+    (row,) = await fleet_store.rows(session, [server_id])
+    alerts = await heads_store.server_heads(session, server_id)
     (drawn,) = fleet.lines([row], [alert for alert in alerts if alert.needs_someone], await store.now(session))
     return line.name, drawn.state.word, drawn.standing
 

@@ -31,5 +31,5 @@ async def site(template: Template, tmp_path: Path) -> AsyncIterator[Site]:
         async_playwright() as driver,
     ):
         browser = await driver.chromium.launch(executable_path=path, headless=True, args=FLAGS)
-        yield Site(url, world, browser)
+        yield Site(url, world.token, browser, world=world)
         await browser.close()

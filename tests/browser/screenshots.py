@@ -1,4 +1,4 @@
-"""Pictures of every page, light and dark, for the documentation: ``python -m browser.screenshots FOLDER`` in tests/."""
+"""Pictures of every page: ``python -m browser.screenshots FOLDER`` in tests/; with ``--docs`` those of docs/images."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Literal
 import psycopg
 from browser.inbox import told
 from browser.site import FLAGS, Site, executable, served
-from browser.world import World, build, services_on
-from playwright.async_api import Browser, async_playwright
+from browser.world import World, build, large, services_on
+from playwright.async_api import Browser, async_playwright, expect
 
 from driftwatch.db.embedded import DATABASE, EmbeddedPostgres
 from driftwatch.db.migrate import upgrade
@@ -53,6 +53,9 @@ def pages(world: World) -> dict[str, str]:
         "change-invalid": f"/changes/{world.changes['files', 'read_text']}",
         "change-removed": f"/changes/{world.changes['tickets', 'gone_soon']}",
         "changeset": f"/changesets/{world.changesets['files']}",
+        "changeset-large": f"/changesets/{world.changesets['commerce']}",
+        "changelog-breaking": "/changelog?verdict=breaking&tag=prod",
+        "nothing-found": "/?q=nothing-of-that-name",
         "not-found": "/changes/999999",
     }
 
@@ -76,9 +79,16 @@ async def shop() -> AsyncIterator[str]:
         await serving
 
 
+#: the pictures in README and docs: how much of a page is worth showing, from its top, in pixels
+DOCUMENTED = {"change": 1180, "overview": 800, "server": 1010, "tool": 1150, "changeset-large": 560}
+
+#: width in pixels, by the end of the file's name; the dark one is also 1440 wide
+WIDTHS = {"light": 1440, "dark": 1440, "tablet": 768, "phone": 375}
+
+
 async def take(site: Site, folder: Path, shop_url: str) -> None:
-    """Every page in both themes at 1440 px, and in light at 375 px."""
-    for theme, width in (("light", 1440), ("dark", 1440), ("phone", 375)):
+    """Every page in both themes at 1440 px, and in light at 768 and 375 px."""
+    for theme, width in WIDTHS.items():
         page = await site.open(width=width, dark=theme == "dark")
         for name, path in pages(site.world).items():
             await page.goto(path)
@@ -88,10 +98,6 @@ async def take(site: Site, folder: Path, shop_url: str) -> None:
         await page.get_by_role("button", name="Look first").click()
         await page.get_by_role("button", name="Watch it").wait_for()
         await page.screenshot(path=folder / f"found-{theme}.png", full_page=True)
-        if theme == "light":
-            await page.set_viewport_size({"width": 1280, "height": 1180})
-            await page.goto(pages(site.world)["change"])
-            await page.screenshot(path=folder / "readme-change.png")
         stranger = await site.open(width=width, dark=theme == "dark", signed_in=False)
         await stranger.goto("/login")
         await stranger.screenshot(path=folder / f"login-{theme}.png", full_page=True)
@@ -118,7 +124,18 @@ async def take_inbox(browser: Browser, inbox: str, folder: Path) -> None:
             await page.locator("article.msg", has_text=title).screenshot(path=folder / f"{name}-{theme}.png")
 
 
-async def main(folder: Path) -> None:
+async def take_documented(site: Site, folder: Path) -> None:
+    """What README and docs show, light and dark."""
+    for theme in ("light", "dark"):
+        page = await site.open(dark=theme == "dark")
+        for name, height in DOCUMENTED.items():
+            await page.set_viewport_size({"width": 1280, "height": height})
+            await page.goto(pages(site.world)["server-listening" if name == "server" else name])
+            await expect(page.locator("#live")).to_have_text("live")
+            await page.screenshot(path=folder / f"{name}-{theme}.png")
+
+
+async def main(folder: Path, *, documented: bool) -> None:
     """Seed a database of our own, serve it, take the pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="dw-", dir="/tmp") as home, EmbeddedPostgres(Path(home)) as server:
@@ -131,11 +148,14 @@ async def main(folder: Path) -> None:
             await browser.close()
         async with services_on(server.url, Path(home)) as services, shop() as shop_url:
             world = await build(services)
+            await large(world)
             async with served(create_app(services)) as url, async_playwright() as driver:
                 browser = await driver.chromium.launch(executable_path=executable(), headless=True, args=FLAGS)
-                await take(Site(url, world, browser), folder, shop_url)
+                site = Site(url, world.token, browser, world=world)
+                await (take_documented(site, folder) if documented else take(site, folder, shop_url))
                 await browser.close()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1] if len(sys.argv) > 1 else "pictures")))
+    words = [word for word in sys.argv[1:] if word != "--docs"]
+    asyncio.run(main(Path(words[0] if words else "pictures"), documented="--docs" in sys.argv))

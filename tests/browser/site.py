@@ -35,11 +35,11 @@ def executable() -> str:
 
 
 @dataclass
-class Site:
-    """The running application, the world in it, and everything a page complained about."""
+class Visit:
+    """A running application, a token for it, and everything a page complained about."""
 
     url: str
-    world: World
+    token: str
     browser: Browser
     complaints: list[str] = field(default_factory=list)
 
@@ -64,13 +64,20 @@ class Site:
 
     async def _sign_in(self, context: BrowserContext, page: Page) -> None:
         await page.goto("/login")
-        await page.get_by_label("Token").fill(self.world.token)
+        await page.get_by_label("Token").fill(self.token)
         await page.get_by_role("button", name="Sign in").click()
         await page.wait_for_url(f"{self.url}/")
 
     def _heard(self, kind: str, text: str) -> None:
         if kind in ("error", "warning"):
             self.complaints.append(f"{kind}: {text}")
+
+
+@dataclass
+class Site(Visit):
+    """A visit to an application in this process, with the world that is in it."""
+
+    world: World = field(kw_only=True)
 
 
 class _Quiet(uvicorn.Server):

@@ -203,6 +203,12 @@ class World:
                 {"ago": ago, "ids": changes},
             )
         await assess.run(self.services, changes)
+        opened = (
+            "UPDATE alert a SET opened_at = c.recorded_at + interval '1 second' FROM change c "
+            "WHERE c.changeset_id = a.changeset_id AND c.id = ANY(:ids)"
+        )
+        async with self.services.db.transaction() as session:
+            await run_sql(session, text(opened), {"ids": changes})
 
     async def learn_ids(self) -> None:
         """Look up what the tests want to open."""
@@ -242,6 +248,7 @@ async def build(services: Services) -> World:
         session.add(Channel(name="#payments-alerts", kind="slack-webhook", config=ciphertext))
     await seed(world)
     await _deliver(world)
+    await _count_polls(world)
     await world.learn_ids()
     return world
 
@@ -404,13 +411,54 @@ async def _unwatched_ones(world: World) -> None:
         )
 
 
+async def _count_polls(world: World) -> None:
+    """Two days of polls as the scheduler counts them, of what answers."""
+    counted = (
+        "INSERT INTO poll_rollup (profile_id, day, polls, unchanged, errors, ms_sum, ms_max) "
+        "SELECT profile_id, current_date - back, 280, 274, 2, 278 * 84, 210 FROM profile_state, "
+        "generate_series(0, 1) back WHERE state = 'ok' ON CONFLICT (profile_id, day) "
+        "DO UPDATE SET polls = 280, unchanged = 274, errors = 2, "
+        "ms_sum = 278 * 84, ms_max = 210"
+    )
+    async with world.services.db.transaction() as session:
+        await run_sql(session, text(counted))
+
+
+async def large(world: World) -> int:
+    """One release that touches all of a server's 161 tools; answers the changeset."""
+    await world.watch("commerce", Era.LEGACY, owner="platform", tags=["prod"])
+    nouns = ("order", "invoice", "parcel", "customer", "refund", "price", "stock", "cart", "voucher", "return")
+    verbs = ("get", "list", "create", "update", "cancel", "search", "export", "import", "archive", "restore", "merge")
+    verbs = (*verbs, "split", "lock", "unlock", "approve", "reject", "tag")
+    names = [f"{verb}_{noun}" for verb in verbs for noun in nouns][:161]
+    old = obj(["id", "state"], id=TEXT, state=TEXT, total={"type": "number"})
+    null, less = (
+        obj(["id", "state"], id=TEXT, state=OR_NULL, total={"type": "number"}),
+        obj(["id"], id=TEXT, state=TEXT),
+    )
+    wanted = obj(["id", "region"], id=TEXT, region=TEXT)
+    before = [tool(name, obj(["id"], id=TEXT), old) for name in names]
+    after = [
+        tool(name, wanted if place % 9 == 4 else obj(["id"], id=TEXT), less if place % 5 == 1 else null)
+        if place < 120
+        else tool(name, obj(["id"], id=TEXT), old, says=f"Does {name.replace('_', ' ')}, now described better.")
+        for place, name in enumerate(names)
+    ]
+    await world.poll("commerce", before, 9000, version="4.0.0")
+    await world.hold("commerce", after, 5200, version="4.1.0")
+    await _deliver(world)
+    await world.learn_ids()
+    return world.changesets["commerce"]
+
+
 async def _deliver(world: World) -> None:
     """The channel answered to all but the newest message."""
     async with world.services.db.transaction() as session:
         await run_sql(
             session,
             text(
-                "WITH sent AS (UPDATE outbox SET state = 'delivered', attempts = 1, delivered_at = now() RETURNING id) "
+                "WITH sent AS (UPDATE outbox SET state = 'delivered', attempts = 1, delivered_at = now() "
+                "WHERE state <> 'delivered' RETURNING id) "
                 "INSERT INTO delivery_attempt (outbox_id, outcome, status, body, duration_ms) "
                 "SELECT id, 'delivered', 200, 'ok', 61 FROM sent"
             ),

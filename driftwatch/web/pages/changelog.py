@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.classify.findings import RULES
+from driftwatch.history import changelog_store
 from driftwatch.history import read as history_read
 from driftwatch.history.change_filter import ChangeFilter
 from driftwatch.history.views import ChangeView
@@ -109,7 +110,7 @@ def router(services: Services) -> APIRouter:
     async def as_json(visitor: PageVisitor, chosen: Filters, before: Key = None, limit: Length = EXPORTED) -> Response:
         async with services.db.transaction() as session:
             await _server(session, chosen)
-            page, older = await _load(session, chosen, before, limit)
+            page, older = await _load(session, chosen, before, limit, brief=False)
         next_url = _linker(chosen, "/changelog.json")(before=older) if older else None
         return JSONResponse({"items": [exports.plain(change) for change in page], "next": next_url})
 
@@ -121,7 +122,7 @@ async def _server(session: AsyncSession, chosen: Wanted) -> ServerLine | None:
 
 
 async def _load(
-    session: AsyncSession, chosen: Wanted, before: int | None, limit: int
+    session: AsyncSession, chosen: Wanted, before: int | None, limit: int, *, brief: bool = True
 ) -> tuple[list[ChangeView], int | None]:
     """The changes of up to ``limit`` whole changesets, newest first, and the changeset that the next page is below."""
     fits = ChangeFilter(
@@ -132,7 +133,7 @@ async def _load(
         era=chosen.era or None,
         rule=chosen.rule or None,
     )
-    sets = await history_read.changeset_ids(session, fits, cursor=before, limit=limit + 1)
+    sets = await changelog_store.changeset_ids(session, fits, cursor=before, limit=limit + 1)
     changes = await history_read.load_changes(
         session,
         server_id=chosen.server,
@@ -142,6 +143,7 @@ async def _load(
         rule=chosen.rule or None,
         changesets=sets[:limit],
         limit=MOST,
+        brief=brief,
     )
     return changes, sets[limit - 1] if len(sets) > limit else None
 
@@ -149,11 +151,11 @@ async def _load(
 def _filters(chosen: Wanted, tags: Sequence[str]) -> list[chips.Filter]:
     found = [
         chips.offer("verdict", VERDICTS, chosen.verdict),
-        chips.offer("announcement", ANNOUNCEMENTS, chosen.announcement),
-        chips.offer("era", ERAS, chosen.era),
-        chips.offer("rule", list(RULES), chosen.rule, cap=1 if chosen.rule else 0),
+        chips.folded("announcement", ANNOUNCEMENTS, chosen.announcement),
+        chips.folded("era", ERAS, chosen.era),
+        chips.folded("rule", list(RULES), chosen.rule),
     ]
-    return found if chosen.server is not None else [*found, chips.offer("tag", tags, chosen.tag, cap=4)]
+    return found if chosen.server is not None else [*found, chips.folded("tag", tags, chosen.tag)]
 
 
 def _linker(chosen: Wanted, path: str = "/changelog") -> Callable[..., str]:

@@ -35,7 +35,7 @@ def router(services: Services) -> APIRouter:
         async with services.db.transaction() as session:
             now = await store.now(session)
             change = await history_read.load_change(session, change_id)
-            siblings = await history_read.load_changeset(session, change.changeset_id)
+            siblings = await history_read.load_changeset(session, change.changeset_id, brief=True)
             old, new = await _definitions(session, change)
             server = await store.server_line(session, change.server_id)
             decision = next(iter(await alerts_read.decisions_for_change(session, change_id)), None)
@@ -106,6 +106,7 @@ def router(services: Services) -> APIRouter:
             deploy=deploy.tell(changes),
             alert=alert,
             deliveries=[(d.channel, words.delivery(d.state)) for d in deliveries],
+            url=f"{services.settings.public_url}/changesets/{changeset_id}",
         )
 
     @pages.get("/alerts/{alert_id:int}")

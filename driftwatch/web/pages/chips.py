@@ -28,6 +28,11 @@ def offer(key: str, values: Sequence[str], chosen: str, *, cap: int = SHOWN) -> 
     return Filter(key, tuple(first), tuple(value for value in values if value not in first)[:MORE])
 
 
+def folded(key: str, values: Sequence[str], chosen: str) -> Filter:
+    """All values behind the filter's name, but for a chosen one."""
+    return offer(key, values, chosen, cap=1 if chosen else 0)
+
+
 def label(text: str) -> str:
     """A tag or an owner from a URL as it can be stored: Postgres keeps no NUL."""
     return text.replace("\x00", "")[:200]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from driftwatch.classify.findings.presence import INVALID
 from driftwatch.history.views import FindingView
 from driftwatch.web.pages import contract, words
 from driftwatch.web.pages.contract import Contract, Row
@@ -180,7 +181,8 @@ def _nearest(pointer: str, at: dict[str, list[int]]) -> list[int]:
 
 def _note(finding: FindingView, name: str) -> Note:
     message = finding.message.removeprefix(f"`{name}` ") if name else finding.message
-    return Note(words.level(finding.level), message, finding.rule, finding.pointer)
+    state = words.verdict("invalid") if finding.rule == INVALID.id else words.level(finding.level)
+    return Note(state, message, finding.rule, finding.pointer)
 
 
 def _line(old: Row | None, new: Row | None, notes: Sequence[Note]) -> Line:

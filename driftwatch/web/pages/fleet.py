@@ -11,7 +11,7 @@ from driftwatch.alerts import words as alert_words
 from driftwatch.alerts.views import AlertChange, AlertView
 from driftwatch.history.views import ChangeView
 from driftwatch.web.pages import spark, story, times, words
-from driftwatch.web.pages.models import FleetRow, ProfileLine
+from driftwatch.web.pages.models import FleetRow, ProfileLine, Watched
 from driftwatch.web.pages.words import State
 
 Standing = Literal["needs", "blind", "fine"]
@@ -57,6 +57,16 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class _Told:
+    """What a line says of a server's state."""
+
+    state: State
+    why: str
+    standing: Standing
+    fix: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Tally:
     """How many servers stand how."""
 
@@ -87,13 +97,12 @@ def lines(rows: Sequence[FleetRow], alerts: Sequence[AlertView], now: datetime) 
     return sorted(built, key=lambda line: (_ORDER[line.standing], line.name))
 
 
-def standing(rows: Sequence[FleetRow], alerts: Sequence[AlertView], now: datetime) -> list[tuple[FleetRow, Standing]]:
-    """How every server stands, in the order of the table; costs little, so that only shown lines are drawn."""
-    by_server: dict[int, list[AlertView]] = {}
-    for alert in alerts:
-        by_server.setdefault(alert.server_id, []).append(alert)
-    stands = [(row, _standing(row, by_server.get(row.server.id, []), now)[2]) for row in rows]
-    return sorted(stands, key=lambda item: (_ORDER[item[1]], item[0].server.name))
+def standing(servers: Sequence[Watched], alerts: Sequence[AlertView]) -> list[tuple[int, Standing]]:
+    """How every server (by id) stands, in the order of the table."""
+    open_drift = {alert.server_id for alert in alerts if _open_drift(alert)}
+    stands = [(one, _stand(one.id in open_drift, one.state, one.failing, one.unsettled)) for one in servers]
+    stands.sort(key=lambda item: (_ORDER[item[1]], item[0].name))
+    return [(one.id, how) for one, how in stands]
 
 
 def tally(stands: Sequence[Standing]) -> Tally:
@@ -101,9 +110,9 @@ def tally(stands: Sequence[Standing]) -> Tally:
     return Tally(len(stands), stands.count("fine"), stands.count("blind"), stands.count("needs"))
 
 
-def last_poll(rows: Sequence[FleetRow]) -> datetime | None:
+def last_poll(servers: Sequence[Watched]) -> datetime | None:
     """When anything was polled last."""
-    return max((p.last_poll_at for row in rows for p in row.profiles if p.last_poll_at), default=None)
+    return max((one.last_poll_at for one in servers if one.last_poll_at), default=None)
 
 
 def poll_problem(profile: ProfileLine, now: datetime) -> str:
@@ -130,7 +139,7 @@ def _need(alert: AlertView, changes: Mapping[int, ChangeView]) -> Need:
     first = lead(alert)
     change = changes.get(first.change_id) if first else None
     state = words.headline_state(first.verdict if first else None, first.announcement if first else None)
-    others = len({c.tool for c in alert.changes if c.outcome == "alert"}) - 1
+    others = alert.tools - 1
     what = story.headline(change) if change else words.plain_title(alert.title)
     return Need(
         state=state,
@@ -150,9 +159,9 @@ def _sentence(text: str) -> str:
 
 
 def _line(row: FleetRow, alerts: Sequence[AlertView], now: datetime) -> Line:
-    state, why, standing, fix = _standing(row, alerts, now)
+    told = _told(row, alerts, now)
     last = row.last_change
-    quiet = standing != "needs"
+    quiet = told.standing != "needs"
     shown = None
     if last is not None:
         verdict = words.verdict(last.verdict, last.via, quiet=quiet)
@@ -164,13 +173,13 @@ def _line(row: FleetRow, alerts: Sequence[AlertView], now: datetime) -> Line:
         seen=", ".join(dict.fromkeys(profile.era for profile in row.profiles)) or "nobody yet",
         last=shown,
         last_href=f"/changes/{last.id}" if last else "",
-        spark=spark.draw(row.weeks, blind_weeks=1 if standing == "blind" else 0),
-        state=state,
-        why=why,
-        standing=standing,
+        spark=spark.draw(row.weeks, blind_weeks=1 if told.standing == "blind" else 0),
+        state=told.state,
+        why=told.why,
+        standing=told.standing,
         tags=row.server.tags,
         owner=row.server.owner,
-        fix=fix,
+        fix=told.fix,
     )
 
 
@@ -179,37 +188,51 @@ def _tools(profiles: Sequence[ProfileLine]) -> str:
     return str(max(counts)) if counts else "–"
 
 
-def _standing(
-    row: FleetRow, alerts: Sequence[AlertView], now: datetime
-) -> tuple[State, str, Standing, tuple[str, str] | None]:
-    here = f"/servers/{row.server.id}"
-    open_drift = [alert for alert in alerts if alert.kind == "drift" and alert.state == "open"]
+def _open_drift(alert: AlertView) -> bool:
+    return alert.kind == "drift" and alert.state == "open"
+
+
+def _stand(open_drift: bool, state: str, failing: bool, unsettled: bool) -> Standing:
     if open_drift:
-        return _needs_you(open_drift, now)
-    if row.server.state == "paused":
-        return State("unknown", "paused", "not watched"), "paused", "blind", (here, "resume")
+        return "needs"
+    return "blind" if state == "paused" or failing or unsettled else "fine"
+
+
+def _told(row: FleetRow, alerts: Sequence[AlertView], now: datetime) -> _Told:
     failing = [profile for profile in row.profiles if profile.failing]
-    if failing and len(failing) == len(row.profiles):
-        return State("unknown", "unknown", "not watched"), poll_problem(failing[0], now), "blind", (here, "see why")
-    if failing:
-        why = f"{words.clients(failing[0].era)}: {poll_problem(failing[0], now)}"
-        return State("unknown", "unknown", "partly watched"), why, "blind", (here, "see why")
+    open_drift = [alert for alert in alerts if _open_drift(alert)]
+    restless = list(dict.fromkeys(tool or ITSELF for profile in row.profiles for tool in profile.unsettled))
+    how = _stand(bool(open_drift), row.server.state, bool(failing), bool(restless))
+    if how == "needs":
+        return _needs_you(open_drift, now)
+    if how == "blind":
+        return _blind(row, failing, restless, now)
     polled = [profile.last_poll_at for profile in row.profiles if profile.last_poll_at]
     if not polled:
-        return State("pending", "pending", "first look"), "waits for its first poll", "fine", None
-    if restless := list(dict.fromkeys(tool or ITSELF for profile in row.profiles for tool in profile.unsettled)):
-        why = f"{words.listed(restless)} {'does' if len(restless) == 1 else 'do'} not hold still"
-        state = State("undecided", "undecided", "unsettled")
-        return state, why, "blind", (f"{here}#h-find", "see why")
+        return _Told(State("pending", "pending", "first look"), "waits for its first poll", "fine")
     handled = [f"acknowledged by {a.handled_by}" for a in alerts if a.state == "acknowledged" and a.handled_by]
     why = " · ".join([times.ago(max(polled), now), *handled[:1]])
-    return State("compatible", "compatible", "fine", quiet=True), why, "fine", None
+    return _Told(State("compatible", "compatible", "fine", quiet=True), why, "fine")
 
 
-def _needs_you(alerts: Sequence[AlertView], now: datetime) -> tuple[State, str, Standing, None]:
+def _blind(row: FleetRow, failing: Sequence[ProfileLine], restless: list[str], now: datetime) -> _Told:
+    here = f"/servers/{row.server.id}"
+    if row.server.state == "paused":
+        return _Told(State("unknown", "paused", "not watched"), "paused", "blind", (here, "resume"))
+    if not failing:
+        why = f"{words.listed(restless)} {'does' if len(restless) == 1 else 'do'} not hold still"
+        return _Told(State("undecided", "undecided", "unsettled"), why, "blind", (f"{here}#h-find", "see why"))
+    problem = poll_problem(failing[0], now)
+    if len(failing) == len(row.profiles):
+        return _Told(State("unknown", "unknown", "not watched"), problem, "blind", (here, "see why"))
+    why = f"{words.clients(failing[0].era)}: {problem}"
+    return _Told(State("unknown", "unknown", "partly watched"), why, "blind", (here, "see why"))
+
+
+def _needs_you(alerts: Sequence[AlertView], now: datetime) -> _Told:
     first = lead(alerts[0])
     state = words.verdict(first.verdict if first else None)
-    tools = list(dict.fromkeys(c.tool for alert in alerts for c in alert.changes if c.outcome == "alert"))
     since = min(alert.opened_at for alert in alerts)
-    named = words.listed(tools, cap=1) if tools else "a change"
-    return State(state.tone, state.glyph, "needs you"), f"{named}, since {times.when(since, now)}", "needs", None
+    others = sum(alert.tools for alert in alerts) - 1
+    named = f"{first.tool}{f' and {others} more' if others > 0 else ''}" if first else "a change"
+    return _Told(State(state.tone, state.glyph, "needs you"), f"{named}, since {times.when(since, now)}", "needs")

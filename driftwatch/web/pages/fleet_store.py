@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
-from sqlalchemy import func, or_, text
+from sqlalchemy import false, func, or_, text
+from sqlalchemy.orm import aliased
 from sqlmodel import col, select
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -16,8 +16,8 @@ from driftwatch.history import search_store, tool_read
 from driftwatch.history.doubt_store import restless_tools
 from driftwatch.scheduler.tables import ProfileState
 from driftwatch.servers.tables import Profile, Server
-from driftwatch.web.pages import spark
-from driftwatch.web.pages.models import FleetRow, LastChange, ProfileLine, ServerLine
+from driftwatch.web.pages import spark, store
+from driftwatch.web.pages.models import NOT_FAILING, FleetRow, LastChange, ServerLine, Watched
 
 # one index look-up a server: the newest change of each, however long the histories are
 _LAST = text(
@@ -25,8 +25,6 @@ _LAST = text(
     "CROSS JOIN LATERAL (SELECT id, verdict, via, window_end FROM change "
     "WHERE server_id = s.id ORDER BY id DESC LIMIT 1) AS c"
 )
-
-_FEW: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,51 +38,63 @@ class Wanted:
     state: str = ""
 
 
-async def rows(
-    session: AsyncSession, wanted: Wanted, *, hits: Collection[int] = (), only: int | None = None
-) -> list[FleetRow]:
-    """Servers that fit, by name, without last change and weeks.
+async def stands(session: AsyncSession, wanted: Wanted, *, hits: Collection[int] = ()) -> list[Watched]:
+    """Every server that fits, by name, with the little that tells how it stands.
 
-    ``hits``: servers whose tools or fields fit ``q``; ``only``: no other server than this one.
+    ``hits``: servers whose tools or fields fit ``q``.
     """
+    failing = func.bool_or(col(ProfileState.state).not_in(NOT_FAILING))
     query: Any = (
-        select(Server.id, Server.name, Server.url, Server.owner)
-        .add_columns(col(Server.tags), col(Server.interval_seconds), col(Server.mode), col(Server.state))
-        .add_columns(col(Server.created_at))
+        select(Server.id, Server.name, Server.state, func.coalesce(failing, false()))
+        .add_columns(func.max(ProfileState.last_poll_at))
+        .outerjoin(Profile, (col(Profile.server_id) == col(Server.id)) & col(Profile.closed_at).is_(None))
+        .outerjoin(ProfileState, col(ProfileState.profile_id) == col(Profile.id))
         .where(col(Server.state) != "deleted")
+        .group_by(col(Server.id))
         .order_by(col(Server.name))
     )
-    if only is not None:
-        query = query.where(col(Server.id) == only)
     if wanted.tag:
         query = query.where(col(Server.tags).contains([wanted.tag]))
     if wanted.owner:
         query = query.where(col(Server.owner) == wanted.owner)
     if wanted.era:
-        seen = select(Profile.id).where(
-            col(Profile.server_id) == col(Server.id), col(Profile.era) == wanted.era, col(Profile.closed_at).is_(None)
+        seen = aliased(Profile)
+        has = select(seen.id).where(
+            col(seen.server_id) == col(Server.id), col(seen.era) == wanted.era, col(seen.closed_at).is_(None)
         )
-        query = query.where(seen.exists())
+        query = query.where(has.exists())
     if wanted.q:
         like = search_store.pattern(wanted.q)
         places = (Server.name, Server.url, Server.owner, func.array_to_string(Server.tags, " "))
         query = query.where(or_(*(func.lower(place).like(like) for place in places), col(Server.id).in_(list(hits))))
+    restless = await _unsettled(session, await restless_tools(session))
+    found = (await session.execute(query)).all()
+    return [Watched(key, name, state, failing, at, key in restless) for key, name, state, failing, at in found]
+
+
+async def rows(session: AsyncSession, ids: Sequence[int]) -> list[FleetRow]:
+    """The servers of a table with all that their lines say, in no particular order."""
+    query: Any = (
+        select(Server.id, Server.name, Server.url, Server.owner)
+        .add_columns(col(Server.tags), col(Server.interval_seconds), col(Server.mode), col(Server.state))
+        .add_columns(col(Server.created_at))
+        .where(col(Server.id).in_(ids))
+    )
     servers = [
         ServerLine(key, name, url, owner, tuple(tags), interval, mode, state, created)
         for key, name, url, owner, tags, interval, mode, state, created in (await session.execute(query)).all()
     ]
-    profiles = await _profiles(session, {server.id for server in servers})
-    return [FleetRow(server, tuple(profiles.get(server.id, ())), None, ()) for server in servers]
-
-
-async def filled(session: AsyncSession, shown: Sequence[FleetRow]) -> list[FleetRow]:
-    """The same rows with their last change and their weeks."""
-    ids = [row.server.id for row in shown]
-    newest = (await run_sql(session, _LAST, {"ids": ids})).all()
+    unsettled = await restless_tools(session)
+    profiles = {
+        server: [replace(line, unsettled=tuple(unsettled.get(line.id, ()))) for line in lines]
+        for server, lines in (await store.profile_lines(session, ids)).items()
+    }
+    newest = (await run_sql(session, _LAST, {"ids": list(ids)})).all()
     last = {row.server_id: LastChange(row.id, row.verdict, row.via, row.window_end) for row in newest}
     weeks = await tool_read.weekly_counts(session, ids, weeks=spark.WEEKS)
     return [
-        replace(row, last_change=last.get(row.server.id), weeks=tuple(weeks.get(row.server.id, ()))) for row in shown
+        FleetRow(one, tuple(profiles.get(one.id, ())), last.get(one.id), tuple(weeks.get(one.id, ())))
+        for one in servers
     ]
 
 
@@ -100,40 +110,7 @@ async def labels(session: AsyncSession) -> tuple[list[str], list[str]]:
     return found[0], found[1]
 
 
-async def _profiles(session: AsyncSession, servers: Collection[int]) -> dict[int, list[ProfileLine]]:
-    # a long list of ids costs more than reading every open profile
-    few = [col(Profile.server_id).in_(servers)] if len(servers) <= _FEW else []
-    query: Any = (
-        select(Profile.id, Profile.server_id, Profile.era, ProfileState.state)
-        .add_columns(col(ProfileState.tool_count), col(ProfileState.last_poll_at), col(ProfileState.next_due_at))
-        .add_columns(col(ProfileState.failing_since), col(ProfileState.failures), col(ProfileState.last_error))
-        .outerjoin(ProfileState, col(ProfileState.profile_id) == col(Profile.id))
-        .where(col(Profile.closed_at).is_(None), *few)
-        .order_by(col(Profile.era).desc(), col(Profile.id))
-    )
-    unsettled = await restless_tools(session)
-    found = defaultdict[int, list[ProfileLine]](list)
-    for key, server, era, state, tools, polled, due, since, failures, error in (await session.execute(query)).all():
-        if server not in servers:
-            continue
-        found[server].append(
-            ProfileLine(
-                id=key,
-                server_id=server,
-                era=era,
-                state=state or "new",
-                protocol_version=None,
-                server_info=None,
-                list_changed_declared=None,
-                tool_count=tools,
-                last_poll_at=polled,
-                next_due_at=due,
-                failing_since=since,
-                failures=failures or 0,
-                last_error=error,
-                duration_ms=None,
-                polls_survived=0,
-                unsettled=tuple(unsettled.get(key, ())),
-            )
-        )
-    return found
+async def _unsettled(session: AsyncSession, profile_ids: Collection[int]) -> set[int]:
+    """The servers of these open profiles."""
+    query = select(Profile.server_id).where(col(Profile.id).in_(profile_ids), col(Profile.closed_at).is_(None))
+    return set((await session.exec(query)).all()) if profile_ids else set()

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from driftwatch.history.views import Hearing, WeekView
 from driftwatch.servers.credential_state import CredentialView
+
+#: states of a profile while nothing is wrong with its polls
+NOT_FAILING: Final = ("ok", "new")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class ProfileLine:
     @property
     def failing(self) -> bool:
         """True while the newest poll failed."""
-        return self.state not in ("ok", "new")
+        return self.state not in NOT_FAILING
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,21 @@ class LastChange:
     verdict: str | None
     via: str | None
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """The little of a server that tells how it stands.
+
+    ``failing``: the newest poll of some kind of client failed; ``unsettled``: some tool does not hold still.
+    """
+
+    id: int
+    name: str
+    state: str
+    failing: bool
+    last_poll_at: datetime | None
+    unsettled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

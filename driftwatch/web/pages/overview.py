@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.alerts import read as alerts_read
+from driftwatch.alerts import heads_store
 from driftwatch.alerts.views import AlertView
 from driftwatch.history import read as history_read
 from driftwatch.history import search_store
@@ -42,21 +42,22 @@ def router(services: Services) -> APIRouter:
         owner: str = "",
         era: str = "",
         state: str = "",
-        every: str = "",
+        after: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
     ) -> HTMLResponse:
         wanted = Wanted(q.strip()[:200], chips.label(tag), chips.label(owner), era if era in ERAS else "", state)
         async with services.db.transaction() as session:
             now = await store.now(session)
             found, servers = await _search(session, wanted.q)
-            rows = await fleet_store.rows(session, wanted, hits=servers)
-            alerts = await alerts_read.open_alerts(session)
-            changes = await _leading_changes(session, alerts)
-            stands = fleet.standing(rows, alerts, now)
-            shown = [row for row, stand in stands if not wanted.state or stand == wanted.state]
-            cap = len(shown) if every else MAX_LINES
-            drawn = await fleet_store.filled(session, shown[:cap])
+            watched = await fleet_store.stands(session, wanted, hits=servers)
+            alerts = await heads_store.open_heads(session)
+            # they are shown above the first lines of the fleet, not above what a search found
+            changes = {} if wanted.q or after else await _leading_changes(session, alerts)
+            stands = fleet.standing(watched, alerts)
+            fit = [key for key, stand in stands if not wanted.state or stand == wanted.state]
+            shown = fit[after : after + MAX_LINES]
+            rows = await fleet_store.rows(session, shown)
             tags, owners = await fleet_store.labels(session)
-        if not rows and not any(asdict(wanted).values()):
+        if not watched and not any(asdict(wanted).values()):
             return render(request, "empty.html", visitor=visitor)
         return render(
             request,
@@ -65,11 +66,13 @@ def router(services: Services) -> APIRouter:
             live="all",
             now=now,
             needs=fleet.needs(alerts, changes),
-            lines=fleet.lines(drawn, alerts, now),
-            hidden=len(shown) - len(drawn),
+            lines=fleet.lines(rows, alerts, now),
+            after=after,
+            size=MAX_LINES,
+            fit=len(fit),
             tally=fleet.tally([stand for _, stand in stands]),
             filters=_filters(wanted, tags, owners),
-            last_poll=fleet.last_poll(rows),
+            last_poll=fleet.last_poll(watched),
             wanted=wanted,
             chosen=any(asdict(wanted).values()),
             found=found,
@@ -106,7 +109,7 @@ def _filters(wanted: Wanted, tags: Sequence[str], owners: Sequence[str]) -> list
 def _linker(wanted: Wanted) -> Callable[..., str]:
     """Links that keep what is chosen and change one thing."""
 
-    def link(**change: str) -> str:
+    def link(**change: object) -> str:
         query = urlencode({key: value for key, value in (asdict(wanted) | change).items() if value})
         return f"/?{query}" if query else "/"
 

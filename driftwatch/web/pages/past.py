@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -9,6 +11,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from driftwatch.history import as_of
+from driftwatch.history.as_of import ToolAsOf
 from driftwatch.web.auth.dependencies import PageVisitor
 from driftwatch.web.pages import store
 from driftwatch.web.pages.forms import Id
@@ -19,6 +22,22 @@ if TYPE_CHECKING:
     from driftwatch.app import Services
 
 _UNSURE: Final = State("undecided", "undecided", "uncertain")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A tool as it was for these kinds of clients."""
+
+    tool: ToolAsOf
+    eras: tuple[str, ...]
+
+
+def together(tools: Iterable[ToolAsOf]) -> list[Listed]:
+    """One line where several kinds of clients saw the same; ``tools`` by name."""
+    groups: dict[tuple[object, ...], list[ToolAsOf]] = {}
+    for tool in tools:
+        groups.setdefault((tool.name, tool.number, tool.maybe, tool.next_number), []).append(tool)
+    return [Listed(group[0], tuple(tool.era for tool in group)) for group in groups.values()]
 
 
 def router(services: Services) -> APIRouter:
@@ -41,9 +60,9 @@ def router(services: Services) -> APIRouter:
             visitor=visitor,
             server=line,
             at=moment,
-            tools=tools,
+            tools=together(tools),
             listed=len({tool.name for tool in tools if tool.number is not None}),
-            unsure=sum(1 for tool in tools if tool.maybe),
+            unsure=len({tool.name for tool in tools if tool.maybe}),
             unsure_state=_UNSURE,
             since=since,
             early=since is None or moment < since,

@@ -99,7 +99,7 @@ _FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "count": words.count,
 }
 environment.filters.update(_FILTERS)
-environment.globals.update(version=driftwatch.__version__, words=words, known_rules=frozenset(RULES))
+environment.globals.update(version=driftwatch.__version__, words=words, times=times, known_rules=frozenset(RULES))
 
 
 def render(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from driftwatch.alerts import delivery_read
+from driftwatch.alerts import delivery_read, heads_store, transitive
 from driftwatch.alerts import read as alerts_read
 from driftwatch.errors import InputError
 from driftwatch.history import read as history_read
@@ -48,7 +48,11 @@ def router(services: Services) -> APIRouter:
 
     @pages.get("/servers/{server_id:int}")
     async def server(
-        request: Request, visitor: PageVisitor, server_id: Id, span: Annotated[str, Query(alias="range")] = ""
+        request: Request,
+        visitor: PageVisitor,
+        server_id: Id,
+        span: Annotated[str, Query(alias="range")] = "",
+        every: str = "",
     ) -> HTMLResponse:
         chosen = span if span in evidence_line.RANGES else evidence_line.DEFAULT_RANGE
         async with services.db.transaction() as session:
@@ -61,14 +65,16 @@ def router(services: Services) -> APIRouter:
             doubts = [await load_doubts(session, profile.id) for profile in profiles]
             baselines = await alerts_read.baselines(session, [tool.id for tool in tools])
             changes = await history_read.load_changes(session, server_id=server_id, limit=RECENT)
-            alerts = await alerts_read.server_alerts(session, server_id, limit=20)
+            against = await transitive.stored_verdicts(session, [t.last_change_id for t in tools if t.last_change_id])
+            alerts = await heads_store.server_heads(session, server_id, limit=20)
             told = await delivery_read.deliveries_for_alerts(session, [alert.id for alert in alerts])
             statements = await said_read.statements(session, server_id)
             polls = await store.polls(session, server_id)
             events = await store.poll_events(session, server_id)
             heard = await evidence_store.evidence(session, server_id, now - evidence_line.RANGES[chosen][1])
             doubtful = await load_definitions(session, kinds.to_load(tools))
-        rows = watched.tool_rows(tools, baselines, now)
+        rows = watched.tool_rows(tools, baselines, now, against)
+        shown = rows if every else rows[: watched.MAX_TOOLS]
         eras = list(dict.fromkeys(profile.era for profile in profiles))
         alike = await equivalences_of(request).of(kinds.sides(tools, doubtful))
         leads = {change.id: change for change in changes}
@@ -82,8 +88,8 @@ def router(services: Services) -> APIRouter:
             seen=watched.seen_by(profiles, now, paused=line.state == "paused"),
             profiles=profiles,
             needs=fleet.needs(alerts, leads),
-            tools=rows[: watched.MAX_TOOLS],
-            more_tools=max(len(rows) - watched.MAX_TOOLS, 0),
+            tools=shown,
+            more_tools=len(rows) - len(shown),
             summary=watched.summary(rows),
             kinds=kinds.compare(tools, alike, eras),
             line=evidence_line.draw(heard, eras, now, server=line.name, chosen=chosen),

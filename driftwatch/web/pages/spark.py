@@ -19,7 +19,7 @@ _WORST: Final = ("invalid", "breaking", "undecided")
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A rectangle in a 120 x 20 box. ``tone`` is empty for a quiet week, ``off`` where nobody was watching."""
+    """A rectangle in a 120 x 20 box. ``tone`` is ``off`` where nobody was watching."""
 
     x: float
     y: float
@@ -30,27 +30,31 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Spark:
-    """The bars, oldest first, and the same thing in words."""
+    """The bars, oldest first, the quiet weeks as one path, and the same thing in words."""
 
     bars: tuple[Bar, ...]
+    quiet: str
     label: str
 
 
 def draw(weeks: Sequence[WeekView], *, blind_weeks: int = 0) -> Spark:
     """Bars for the weeks; the newest ``blind_weeks`` without a change are drawn dashed."""
     by_ago = {week.ago: week for week in weeks}
-    bars = tuple(
-        _bar(WEEKS - 1 - ago, by_ago.get(ago), blind=ago < min(blind_weeks, WEEKS)) for ago in reversed(range(WEEKS))
-    )
-    return Spark(bars, _label(by_ago, blind_weeks))
+    drawn = [(ago, _bar(ago, by_ago.get(ago), blind=ago < blind_weeks)) for ago in reversed(range(WEEKS))]
+    quiet = "".join(f"M{_left(ago)} 18h7" for ago, bar in drawn if bar is None)
+    return Spark(tuple(bar for _, bar in drawn if bar is not None), quiet, _label(by_ago, blind_weeks))
 
 
-def _bar(position: int, week: WeekView | None, *, blind: bool) -> Bar:
-    x = _LEFT + position * _STEP
+def _bar(ago: int, week: WeekView | None, *, blind: bool) -> Bar | None:
+    x = _left(ago)
     if week is not None and (changes := sum(week.verdicts.values())):
         height = min(3 + round(changes * (_FULL - 3) / _STEPS_FOR_FULL), _FULL)
         return Bar(x, _BASE - height, 7, height, _worst(week))
-    return Bar(x + 0.5, 13.5, 6, 5, "off") if blind else Bar(x, 17, 7, 2, "")
+    return Bar(x + 0.5, 13.5, 6, 5, "off") if blind else None
+
+
+def _left(ago: int) -> int:
+    return _LEFT + (WEEKS - 1 - ago) * _STEP
 
 
 def _worst(week: WeekView) -> str:

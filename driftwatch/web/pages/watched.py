@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from driftwatch.alerts.transitive import Against
 from driftwatch.alerts.views import AlertView, BaselineView, DeliveryView
 from driftwatch.announcement.guide import how_to_announce
 from driftwatch.history.views import ToolView
@@ -14,7 +15,8 @@ from driftwatch.web.pages import fleet, times, words
 from driftwatch.web.pages.models import ProfileLine
 from driftwatch.web.pages.words import State
 
-MAX_TOOLS: Final = 500
+MAX_TOOLS: Final = 100
+_NONE: Final[Mapping[int, Against]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class ToolRow:
     last_href: str
     baseline: str
     baseline_href: str
+    since: State | None
 
     @property
     def shown(self) -> tuple[tuple[int, str, int | None], ...]:
@@ -70,12 +73,21 @@ def seen_by(profiles: Sequence[ProfileLine], now: datetime, *, paused: bool) -> 
     return [_seen(profile, now, paused=paused) for profile in profiles]
 
 
-def tool_rows(lines: Iterable[ToolView], baselines: Mapping[int, BaselineView], now: datetime) -> list[ToolRow]:
-    """The tools by name, those that changed last first among the changed, then by name; absent ones at the end."""
+def tool_rows(
+    lines: Iterable[ToolView],
+    baselines: Mapping[int, BaselineView],
+    now: datetime,
+    against: Mapping[int, Against] = _NONE,
+) -> list[ToolRow]:
+    """The tools by name, those that are not what was accepted before the others.
+
+    ``against``: how the baseline stands against what a tool's last change led to, by the change's id.
+    """
     by_name: dict[str, list[ToolView]] = {}
     for line in lines:
         by_name.setdefault(line.name, []).append(line)
-    return [_tool_row(name, group, baselines, now) for name, group in by_name.items()]
+    rows = [_tool_row(name, group, baselines, now, against) for name, group in by_name.items()]
+    return sorted(rows, key=lambda row: not row.baseline_href)
 
 
 def summary(rows: Sequence[ToolRow]) -> str:
@@ -187,10 +199,16 @@ def _names_itself(profile: ProfileLine) -> str:
     return " · ".join(part for part in (named, version) if part) or "not known yet"
 
 
-def _tool_row(name: str, group: Sequence[ToolView], baselines: Mapping[int, BaselineView], now: datetime) -> ToolRow:
+def _tool_row(
+    name: str,
+    group: Sequence[ToolView],
+    baselines: Mapping[int, BaselineView],
+    now: datetime,
+    against: Mapping[int, Against],
+) -> ToolRow:
     changed = [tool for tool in group if tool.last_change_id is not None]
     newest = max(changed, key=lambda tool: tool.last_change_id or 0, default=None)
-    baseline, href = _baseline(group, baselines)
+    baseline, href, since = _baseline(group, baselines, against)
     return ToolRow(
         name=name,
         versions=tuple((tool.id, tool.era, tool.version) for tool in group),
@@ -200,6 +218,7 @@ def _tool_row(name: str, group: Sequence[ToolView], baselines: Mapping[int, Base
         last_href=f"/changes/{newest.last_change_id}" if newest else "",
         baseline=baseline,
         baseline_href=href,
+        since=since,
     )
 
 
@@ -209,11 +228,21 @@ def _last(tool: ToolView, now: datetime) -> State:
     return State(verdict.tone, verdict.glyph, text, verdict.quiet)
 
 
-def _baseline(group: Sequence[ToolView], baselines: Mapping[int, BaselineView]) -> tuple[str, str]:
+def _baseline(
+    group: Sequence[ToolView], baselines: Mapping[int, BaselineView], against: Mapping[int, Against]
+) -> tuple[str, str, State | None]:
     for tool in group:
         accepted = baselines.get(tool.id)
         if accepted is not None and accepted.version_id != tool.version_id:
             was = "absent" if accepted.number is None else f"v{accepted.number}"
             now = "gone" if tool.version is None else f"v{tool.version}"
-            return f"{was} → {now}", f"/tools/{tool.id}?from=baseline"
-    return "same", ""
+            return f"{was} → {now}", f"/tools/{tool.id}?from=baseline", _since(tool, accepted, against)
+    return "same", "", None
+
+
+def _since(tool: ToolView, accepted: BaselineView, against: Mapping[int, Against]) -> State | None:
+    """The verdict of baseline -> current, where it is known: the last change's own, or one kept beside it."""
+    if tool.last_from_id == accepted.version_id:
+        return words.calm(tool.last_verdict, tool.last_via)
+    kept = against.get(tool.last_change_id or 0)
+    return words.calm(kept.verdict, kept.via) if kept and kept.version_id == accepted.version_id else None

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from driftwatch.alerts.views import AttemptView, ChannelView
+from driftwatch.history.as_of import ToolAsOf
 from driftwatch.history.views import WeekView
-from driftwatch.web.pages import deploy, entries, fleet, spark, telling, watched, words
-from driftwatch.web.pages.models import FleetRow, LastChange, ProfileLine, ServerLine
+from driftwatch.web.pages import chips, deploy, entries, fleet, past, spark, telling, watched, words
+from driftwatch.web.pages.models import FleetRow, LastChange, ProfileLine, ServerLine, Watched
 
 NOW = datetime(2026, 11, 30, 14, 9, 21, tzinfo=UTC)
 
@@ -69,8 +70,12 @@ def test_servers_that_need_someone_come_first_then_the_unwatched(sample: Any) ->
         ("a-fine", "fine"),
     ]
     assert fleet.tally([line.standing for line in found]) == fleet.Tally(4, 1, 2, 1)
-    stands = fleet.standing(rows, [sample.alert(sample.alert_change())], NOW)
-    assert [(one.server.name, how) for one, how in stands] == [(line.name, line.standing) for line in found]
+    watched = [
+        Watched(one.server.id, one.server.name, one.server.state, any(p.failing for p in one.profiles), NOW)
+        for one in rows
+    ]
+    stands = fleet.standing(watched, [sample.alert(sample.alert_change())])
+    assert stands == [(line.id, line.standing) for line in found]
     assert found[0].state.word == "needs you"
     assert found[2].why == "unauthorized since 12:09: 401, wants scope tools:read"
     assert found[3].why == "38 s ago"
@@ -145,12 +150,14 @@ def test_a_strict_break_is_grey_and_named_as_what_it_is() -> None:
 )
 def test_a_spark_has_thirteen_bars_and_says_the_same_in_words(weeks: list[WeekView], blind: int, label: str) -> None:
     drawn = spark.draw(weeks, blind_weeks=blind)
-    assert len(drawn.bars) == spark.WEEKS
+    assert len(drawn.bars) + drawn.quiet.count("M") == spark.WEEKS
     assert drawn.label == label
     assert all(
         bar.y >= 0 and bar.y + bar.height <= 20 and bar.x >= 0 and bar.x + bar.width <= 120 for bar in drawn.bars
     )
-    assert drawn.bars[-1].tone == ("breaking" if "the latest breaking" in label else "off" if blind else "")
+    assert (drawn.bars[-1].tone if drawn.bars else "") == (
+        "breaking" if "the latest breaking" in label else "off" if blind else ""
+    )
 
 
 def test_one_deploy_is_one_entry_and_the_worst_change_speaks(sample: Any) -> None:
@@ -240,3 +247,23 @@ def test_a_refused_delivery_shows_what_the_channel_said(sample: Any) -> None:
 def test_a_quiet_change_beside_a_loud_one_says_so(sample: Any) -> None:
     told = telling.tell(sample.decision("history"), sample.alert(), [sample.delivery()], [CHANNEL], NOW)
     assert told.sentence.endswith("the alert is about another one of the same deploy.")
+
+
+def test_a_folded_filter_shows_only_what_is_chosen() -> None:
+    assert chips.folded("era", ["modern", "legacy"], "") == chips.Filter("era", (), ("modern", "legacy"))
+    assert chips.folded("era", ["modern", "legacy"], "legacy") == chips.Filter("era", ("legacy",), ("modern",))
+
+
+def test_the_past_tells_kinds_of_clients_together_where_they_saw_the_same() -> None:
+    window = (NOW - timedelta(minutes=5), NOW)
+    tools = [
+        ToolAsOf(1, "a", "modern", 11, 1),
+        ToolAsOf(2, "a", "legacy", 21, 1),
+        ToolAsOf(3, "b", "modern", 31, 1, window, 2),
+        ToolAsOf(4, "b", "legacy", 41, 1),
+    ]
+    assert [(one.tool.tool_id, one.eras) for one in past.together(tools)] == [
+        (1, ("modern", "legacy")),
+        (3, ("modern",)),
+        (4, ("legacy",)),
+    ]

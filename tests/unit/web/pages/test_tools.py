@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from driftwatch.alerts.transitive import Against
 from driftwatch.alerts.views import BaselineView
 from driftwatch.capture.model import ConformanceFinding
 from driftwatch.errors import NotFoundError
@@ -173,6 +174,25 @@ def test_one_row_a_tool_over_all_kinds_of_clients(sample: Any) -> None:
     assert rows[0].last is not None
     assert (rows[0].last.word, rows[0].last.tone) == ("2 min", "breaking")
     assert watched.summary(rows) == "2 tools, of which 1 declare outputs · 1 gone"
+
+
+def test_what_is_not_as_accepted_comes_first_with_its_verdict(sample: Any) -> None:
+    changed = {"version": 4, "last_verdict": "compatible", "last_from_id": 13}
+    tools = [
+        tool(1, "a"),
+        tool(2, "b", version=2, last_change_id=8, last_verdict="breaking", last_via="declared", last_from_id=11),
+        tool(3, "c", last_change_id=9, **changed),
+        tool(4, "d", last_change_id=10, **changed),
+    ]
+    accepted = {key: baseline(1) for key in (1, 2, 3, 4)}
+    against = {9: Against(11, "undecided", None), 10: Against(12, "breaking", None)}
+    rows = watched.tool_rows(tools, accepted, sample.now, against)
+    assert [(row.name, row.baseline, row.since.word if row.since else None) for row in rows] == [
+        ("b", "v1 → v2", "breaking"),
+        ("c", "v1 → v4", "undecided"),
+        ("d", "v1 → v4", None),
+        ("a", "same", None),
+    ]
 
 
 def test_findings_are_told_once_with_their_tool(sample: Any) -> None:
