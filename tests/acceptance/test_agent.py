@@ -15,13 +15,13 @@ import pytest
 from acceptance.harness import (
     ADMIN_TOKEN,
     HERE,
-    MCP1_PYTHON,
     PATIENCE,
     Deployment,
     Service,
     eventually,
     mcp2,
     node,
+    other_python,
     stop,
 )
 
@@ -120,7 +120,7 @@ def python(*options: str) -> str:
 
 
 def python1(*options: str) -> str:
-    return f"{MCP1_PYTHON} -W ignore {STDIO} {{control}} {' '.join(options)}"
+    return f"{other_python('mcp1')} -W ignore {STDIO} {{control}} {' '.join(options)}"
 
 
 def script(name: str) -> str:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from acceptance.harness import MCP1_PYTHON, NODE_MODULES, REPOSITORY, Deployment, node
+from acceptance.harness import NODE_MODULES, REPOSITORY, Deployment, node, other_python
 
 from driftwatch.settings import Settings
 from driftwatch.wire import streamable
@@ -23,8 +23,8 @@ from driftwatch.wire.streams import listen
 from driftwatch.wire.walk import walk
 
 PAGES = REPOSITORY / "docs" / "announce"
-FASTMCP_PYTHON = REPOSITORY / ".venvs" / "fastmcp4" / "bin" / "python"
-PYTHONS = {"python-mcp-1": MCP1_PYTHON, "python-mcp-2": Path(sys.executable), "fastmcp": FASTMCP_PYTHON}
+#: the Python pages; those about SDKs that cannot live beside ours name a virtual environment
+PYTHONS = {"python-mcp-1": "mcp1", "python-mcp-2": None, "fastmcp": "fastmcp4"}
 ERAS = {LATEST_MODERN: Era.MODERN, LATEST_LEGACY: Era.LEGACY}
 SECONDS = 60
 
@@ -47,9 +47,10 @@ def command(name: str, language: str, code: str, folder: Path) -> list[str]:
         (folder / "node_modules").symlink_to(NODE_MODULES)
         (folder / "server.mjs").write_text(code)
         return node(str(folder / "server.mjs"), "{port}")
-    assert PYTHONS[name].exists(), f"{PYTHONS[name]} is missing: run `make test`, it makes this environment"
+    elsewhere = PYTHONS[name]
+    python = other_python(elsewhere) if elsewhere else sys.executable
     (folder / "server.py").write_text(code)
-    return [str(PYTHONS[name]), "-W", "ignore", str(folder / "server.py"), "{port}"]
+    return [python, "-W", "ignore", str(folder / "server.py"), "{port}"]
 
 
 async def hear(client: WireClient, target: Target, facts: EraFacts, ready: asyncio.Event) -> None:
