@@ -47,7 +47,7 @@ async def rows(world: World, table: type[Any]) -> Sequence[Any]:
 
 async def changes(world: World, **filters: Any) -> list[ChangeView]:
     async with world.db.transaction() as session:
-        return await read.load_changes(session, **filters)
+        return await read.load_changes(session, read.ChangeFilter(**filters))
 
 
 async def state(world: World, profile: int = 0) -> ProfileState:
