@@ -6,6 +6,7 @@ from typing import Annotated, Final, cast
 
 from fastapi import APIRouter, Query
 
+from driftwatch.alerts import heads_store
 from driftwatch.history import search_store
 from driftwatch.history.search_views import ToolHit
 from driftwatch.web.api import cursor as cursors
