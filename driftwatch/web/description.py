@@ -21,6 +21,7 @@ EXAMPLES: Final = Path(__file__).parent / "api" / "examples.json"
 TAGS: Final[Mapping[str, str]] = {
     "overview": "The fleet at a glance, and the search over everything.",
     "servers": "What is watched: register, look first, import, change, pause, check now.",
+    "pushed servers": "Servers that driftwatch cannot reach: an agent pushes what it saw.",
     "evidence": "What is known of one server: its time axis, listening, findings, polls, the list as it was.",
     "tools": "Tools, their versions, and what the difference between two means.",
     "changes": "What happened, with proof and evidence; changesets are what one deploy did.",
@@ -35,9 +36,9 @@ TAGS: Final[Mapping[str, str]] = {
     "health": "Is the process alive, and can it work? Open to everyone.",
 }
 ABOUT: Final = """\
-Send `Authorization: Bearer dw_…`; a token has scopes (`read`, `write`, `check`), and each operation names the one it
-needs. Refusals are problem documents (RFC 9457) with a stable `code` and a `hint`. Lists that can grow come in pages:
-pass `next` as `cursor` to read on. Times have a time zone; ids are permalinks."""
+Send `Authorization: Bearer dw_…`; a token has scopes (`read`, `write`, `check`, `push`), and each operation names the
+one it needs. Refusals are problem documents (RFC 9457) with a stable `code` and a `hint`. Lists that can grow come in
+pages: pass `next` as `cursor` to read on. Times have a time zone; ids are permalinks."""
 
 #: why an operation refuses, by status; ``code`` of the problem document and what it says
 _REFUSALS: Final[Mapping[int, tuple[str, str, str]]] = {

@@ -18,7 +18,7 @@ DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "openapi.json"
 
 PAGES: Final[dict[str, str]] = {
     "GET /": "get_overview list_standings list_alerts search",
-    "GET /servers/{server_id:int}": "get_server list_listening list_tools get_kinds get_timeline list_findings "
+    "GET /servers/{server_id:int}": "get_server list_listening list_tools list_over_eras get_timeline list_findings "
     "get_polls list_poll_events list_alerts list_server_deliveries list_changes",
     "POST /servers/{server_id:int}/check": "check_server",
     "POST /servers/{server_id:int}/pause": "pause_server",
@@ -32,7 +32,7 @@ PAGES: Final[dict[str, str]] = {
     "GET /servers/import": "import_servers",
     "POST /servers/import": "import_servers",
     "GET /tools/{tool_id:int}": "get_tool list_versions get_version diff_versions list_changes",
-    "GET /tools/{tool_id:int}/against/{other_id:int}": "compare_kinds get_version",
+    "GET /tools/{tool_id:int}/against/{other_id:int}": "list_over_eras get_version",
     "GET /changes/{change_id:int}": "get_change get_version list_alert_deliveries list_channels dry_run_change",
     "GET /changes/{change_id:int}.md": "get_change_markdown",
     "GET /changesets/{changeset_id:int}": "get_changeset get_alert list_alert_deliveries",
@@ -45,6 +45,18 @@ PAGES: Final[dict[str, str]] = {
     "GET /changelog.md": "export_changelog_markdown",
     "GET /changelog.json": "export_changelog",
     "GET /rules": "list_rules",
+    "GET /rules/{rule_id}": "list_rules",
+    "POST /servers/{server_id:int}/credential": "change_server",
+    "POST /tools/{tool_id:int}/edit": "change_tool",
+    "GET /settings/policy": "get_policy",
+    "POST /settings/policy": "change_policy",
+    "POST /settings/policy/{change_id:int}/restore": "restore_policy",
+    "GET /settings/quiet": "list_mutes list_ignores list_maintenance",
+    "POST /settings/quiet/mutes": "add_mute",
+    "POST /settings/quiet/ignores": "add_ignore",
+    "POST /settings/quiet/maintenance": "add_maintenance",
+    "POST /settings/channels/{channel_id:int}/filter": "change_channel",
+    "POST /settings/routes/{route_id:int}/change": "change_route",
     "GET /settings/channels": "list_channels list_routes list_deliveries list_mutes list_ignores list_maintenance "
     "get_policy",
     "POST /settings/channels": "add_channel",
@@ -54,7 +66,7 @@ PAGES: Final[dict[str, str]] = {
     "POST /settings/routes/{route_id:int}/{action}": "remove_route order_routes",
     "POST /settings/quiet/{kind}/{row_id:int}/end": "end_mute end_ignore end_maintenance",
 }
-#: how a browser signs in and stays up to date: a script has a token, and asks again
+#: how a browser signs in and stays up to date; a script has a token, and asks again
 BROWSER_ONLY: Final = {
     "GET /login",
     "POST /login",
@@ -62,12 +74,14 @@ BROWSER_ONLY: Final = {
     "POST /login/{secret}",
     "POST /logout",
     "GET /live",
+    "GET /announce",  # reading matter
+    "GET /announce/{name}",
 }
 
 
 def routes() -> set[str]:
     """Method and path of every page, form, and what else only browsers ask."""
-    services: Any = SimpleNamespace(settings=Settings(), db=None)
+    services: Any = SimpleNamespace(settings=Settings(), db=None, sandbox=None)
     live_router = live.router(services, live.Live(services.db))
     return {
         f"{method} {route.path}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 import uvicorn
 from browser.world import MARKUP_NAME, Template, World
 from typer.testing import CliRunner, Result
@@ -52,7 +53,8 @@ async def terminal(template: Template, tmp_path: Path) -> AsyncIterator[Terminal
             config = uvicorn.Config(create_app(world.services), log_config=None, lifespan="off", access_log=False)
             server = uvicorn.Server(config)
             serving = asyncio.create_task(server.serve(sockets=[listener]))
-            yield Terminal(f"http://127.0.0.1:{listener.getsockname()[1]}", world)
+            with structlog.testing.capture_logs():  # a command's output is what the test reads
+                yield Terminal(f"http://127.0.0.1:{listener.getsockname()[1]}", world)
             server.should_exit = True
             await serving
 

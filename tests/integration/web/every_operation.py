@@ -73,6 +73,7 @@ async def ask_everything(client: httpx2.AsyncClient, document: Mapping[str, Any]
     await _channels(api)
     await _quiet(api, world)
     await _badges(api, world)
+    await _pushed(api)
     await _registration(api, url)
     return api
 
@@ -98,17 +99,17 @@ async def _one_server(api: Everything, world: World) -> None:
     await api.ask("list_server_deliveries", server_id=world.servers["orders"])
     moment = world.now - timedelta(seconds=3_700)  # inside the window of crm's change
     await api.ask("get_as_of", server_id=crm, at=moment.isoformat())
-    await api.ask("get_kinds", server_id=world.servers["rates"])
+    await api.ask("list_over_eras", server_id=world.servers["rates"])
 
 
 async def _tools(api: Everything, world: World) -> None:
     tool = world.tools["orders", "get_order"]
     await api.ask("list_tools", server_id=world.servers["orders"])
-    found = await api.ask("get_tool", tool_id=tool)
+    await api.ask("get_tool", tool_id=tool)
+    await api.ask("change_tool", {"transitive": True}, tool_id=tool)
     await api.ask("list_versions", tool_id=tool)
     await api.ask("get_version", tool_id=tool, number=1)
     await api.ask("diff_versions", tool_id=tool, from_="baseline", to=2)
-    await api.ask("compare_kinds", tool_id=tool, other_id=found["twins"][0]["tool_id"])
 
 
 async def _changes(api: Everything, world: World) -> None:
@@ -189,6 +190,21 @@ async def _badges(api: Everything, world: World) -> None:
     await api.ask("feed")
     await api.ask("server_feed", server_id=server)
     await api.ask("tag_feed", tag="prod")
+
+
+async def _pushed(api: Everything) -> None:
+    found = await api.ask("find_pushed_server", {"name": "behind-the-wall", "owner": "platform"})
+    now = found["now"]
+    page = {"tools": [{"name": "ping", "inputSchema": {"type": "object"}}]}
+    snapshot = {
+        "id": "3f2b6c1e-5d0a-4b7e-9c11-0a1b2c3d4e5f",
+        "era": "legacy",
+        "sent_at": now,
+        "window": {"from": now, "to": now},
+        "server": {"protocol_version": "2025-11-25", "server_info": {"name": "wall"}, "capabilities": {"tools": {}}},
+        "pages": [page],
+    }
+    await api.ask("push_snapshot", snapshot, server_id=found["server_id"])
 
 
 async def _registration(api: Everything, url: str) -> None:

@@ -102,8 +102,8 @@ async def test_every_operation_says_what_it_is(document: dict[str, Any]) -> None
         assert re.fullmatch(r"[a-z_]+", operation["operationId"]), where
         if path.startswith("/api/"):
             (scheme,) = operation["security"]
-            assert scheme["token"] in (["read"], ["write"], ["check"]), where
-            assert (method == "get") == (scheme["token"] == ["read"]) or scheme["token"] == ["check"], where
+            assert scheme["token"] in (["read"], ["write"], ["check"], ["push"]), where
+            assert (method == "get") == (scheme["token"] == ["read"]) or scheme["token"] in (["check"], ["push"]), where
             assert {"401", "403", "503"} <= set(operation["responses"]), where
 
 

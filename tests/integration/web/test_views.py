@@ -121,7 +121,7 @@ async def test_the_list_as_it_was_says_where_it_is_uncertain(api: Api) -> None:
     assert early["tools"] == []
 
 
-async def test_findings_polls_and_kinds_of_clients(api: Api) -> None:
+async def test_findings_and_polls(api: Api) -> None:
     tickets, files = api.world.servers["tickets"], api.world.servers["files"]
     assert "hidden-characters" in {one["rule"] for one in await api.get(f"/servers/{tickets}/findings")}
     invalid = [one for one in await api.get(f"/servers/{files}/findings") if one["rule"] == "invalid-definition"]
@@ -130,17 +130,6 @@ async def test_findings_polls_and_kinds_of_clients(api: Api) -> None:
     assert (await api.every(f"/servers/{files}/poll-events", limit=1)) == (
         await api.every(f"/servers/{files}/poll-events")
     )
-    kinds = await api.get(f"/servers/{api.world.servers['rates']}/kinds")
-    assert {one["tool"]: one["likeness"] for one in kinds["tools"]} == {
-        "list_rates": "wrapped",
-        "convert": "differs",
-        "describe": "words",
-    }
-    sides = next(one["sides"] for one in kinds["tools"] if one["tool"] == "list_rates")
-    first, second = [side["tool_id"] for side in sides]
-    assert (await api.get(f"/tools/{first}/against/{second}"))["likeness"] == "wrapped"
-    other = api.world.tools["orders", "get_order"]
-    assert (await api.client.get(f"/api/v1/tools/{first}/against/{other}")).status_code == 404
 
 
 async def test_a_tool_with_its_baseline_and_versions(api: Api) -> None:
@@ -217,7 +206,7 @@ async def test_alerts_are_filtered_and_paged(api: Api) -> None:
 MISSING = (
     "/servers/999/timeline", "/servers/999/listening", "/servers/999/findings", "/servers/999/polls",
     "/servers/999/poll-events", "/servers/999/deliveries", "/servers/999/as-of?at=2026-01-01T00:00:00Z",
-    "/servers/999/kinds", "/tools/999", "/tools/999/against/1", "/changes/999/markdown", "/alerts/999/deliveries",
+    "/servers/999/eras", "/tools/999", "/changes/999/markdown", "/alerts/999/deliveries",
     "/changelog.md?server=999", "/policy?server=999",
 )  # fmt: skip
 MEANINGLESS = (
