@@ -21,7 +21,7 @@ def search(
     with service.connect(url, token) as client:
         found = client.fleet.search(words, limit=limit)
     rows: list[tuple[object, ...]] = [
-        *(("server", one.server_id, one.server, one.url) for one in found.servers),
+        *(("server", one.server_id, one.server, None) for one in found.servers),
         *(("tool", one.tool_id, f"{one.server} / {one.tool}", one.era) for one in found.tools),
         *(
             ("field", one.tool_id, f"{one.server} / {one.tool}", f"{one.field} ({one.part}, {one.era})")
