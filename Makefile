@@ -4,8 +4,8 @@
 PYTHON := .venv/bin/python
 NODE_DIR := tests/acceptance/node
 AXE_DIR := tests/browser
-# Servers on SDKs that cannot live beside ours; each has a virtual environment of its own.
-OTHER_SDKS := mcp1 fastmcp4
+# What cannot live beside our own libraries: servers on other SDKs, schemathesis. Each has a virtual environment.
+OTHER_SDKS := mcp1 fastmcp4 schemathesis
 # The demo's servers live on this machine; nothing private is watched without being named.
 DEMO_NETWORKS := 127.0.0.0/8,::1,localhost
 
@@ -76,7 +76,7 @@ $(PYTHON):
 	@$(call make_venv,.venvs/$*)
 
 .venvs/%/.installed: tests/acceptance/%-requirements.txt .venvs/%/bin/python
-	@echo "installing the $* server of the tests"
+	@echo "installing $* for the tests"
 	@.venvs/$*/bin/python -m pip install --quiet --requirement $<
 	@touch $@
 

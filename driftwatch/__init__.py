@@ -13,8 +13,9 @@ The data's way through the house, one room after the other:
     web           API and pages: register, browse, decide
 
 Beside the way: ``agent`` (beside a server that only its own machine reaches: looks, listens, pushes what it saw),
-``cli`` (the same things from a terminal), ``db`` (Postgres, embedded or external), ``testing`` (the fake Slack and the
-demo server, public so that users can test with them).
+``cli`` (the same things from a terminal), ``client`` (the API from Python; the CLI speaks through it), ``db``
+(Postgres, embedded or external), ``testing`` (the fake Slack and the demo server, public so that users can test with
+them).
 """
 
 __version__ = "0.1.0"

@@ -8,7 +8,8 @@ DriftwatchError
 │   ├── ConflictError          409
 │   └── ForbiddenError         401 / 403
 ├── WireError                  a watched server did not answer as MCP asks (see driftwatch.wire.errors)
-└── CaptureError               bytes that cannot become a snapshot (see driftwatch.capture.errors)
+├── CaptureError               bytes that cannot become a snapshot (see driftwatch.capture.errors)
+└── ServiceError               a running service cannot be asked, or refused (see driftwatch.client.errors)
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ class DriftwatchError(Exception):
     ``permanent`` is True when trying the same thing again cannot help.
     """
 
-    code: ClassVar[str] = "driftwatch-error"
-    permanent: ClassVar[bool] = True
+    code: str = "driftwatch-error"
+    permanent: bool = True
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)

@@ -10,7 +10,7 @@ from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.alerts.read import dedupe_key, delivery_group
-from driftwatch.alerts.tables import AlertEvent, Channel, DeliveryAttempt, Outbox
+from driftwatch.alerts.tables import Alert, AlertEvent, Channel, DeliveryAttempt, Outbox
 from driftwatch.alerts.views import AttemptView, ChannelView, DeliveryView
 from driftwatch.db.stored import row_id, when
 from driftwatch.errors import NotFoundError
@@ -39,6 +39,17 @@ async def deliveries_for_alerts(session: AsyncSession, alert_ids: Sequence[int])
         for alert in alerts[row[0].dedupe_key]:
             told[alert].append(delivery)
     return dict(told)
+
+
+async def deliveries_for_server(
+    session: AsyncSession, server_id: int, *, before: int | None = None, limit: int = 50
+) -> list[DeliveryView]:
+    """Deliveries about a server's alerts, newest first; ``before``: the last one already seen."""
+    query = _deliveries().join(Alert, col(Alert.id) == Outbox.alert_id).where(col(Alert.server_id) == server_id)
+    query = query.order_by(col(Outbox.id).desc()).limit(limit)
+    if before is not None:
+        query = query.where(col(Outbox.id) < before)
+    return await _with_attempts(session, (await session.execute(query)).all())
 
 
 async def channels(session: AsyncSession) -> list[ChannelView]:

@@ -132,9 +132,13 @@ async def one(session: AsyncSession, table: type[Any], row_id: int, what: str) -
     return row
 
 
-async def listed(session: AsyncSession, table: type[Any], *, all_of_them: bool, limit: int = 500) -> list[Any]:
-    """Rows, newest first; without ``all_of_them`` those that hold now, or will."""
+async def listed(
+    session: AsyncSession, table: type[Any], *, all_of_them: bool, before: int | None = None, limit: int = 500
+) -> list[Any]:
+    """Rows, newest first; without ``all_of_them`` those that hold now, or will. ``before``: the last one seen."""
     query = select(table).order_by(col(table.id).desc()).limit(limit)
+    if before is not None:
+        query = query.where(col(table.id) < before)
     if not all_of_them and table is not PolicyChange:
         coming = col(table.ends_at) > func.clock_timestamp() if table is MaintenanceWindow else active(table)
         query = query.where(coming)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import case, func, select
 from sqlalchemy.dialects.postgresql import distinct_on
@@ -29,14 +30,15 @@ from driftwatch.errors import NotFoundError
 from driftwatch.history.tables import Change, Tool, ToolInterval, ToolVersion
 from driftwatch.servers.tables import Profile, Server
 
-_OPEN = ("open", "acknowledged")
+#: while an alert is in one of these, it needs someone
+NEEDS_SOMEONE = ("open", "acknowledged")
 
 
 async def open_alerts(session: AsyncSession, *, server_id: int | None = None, limit: int = 200) -> list[AlertView]:
     """Alerts that need someone, worst first, then newest first."""
     order = case({"critical": 0, "warning": 1}, value=Alert.severity, else_=2)
     query = select(Alert, col(Server.name)).join(Server, col(Server.id) == Alert.server_id)
-    query = query.where(col(Alert.state).in_(_OPEN)).order_by(order, col(Alert.id).desc()).limit(limit)
+    query = query.where(col(Alert.state).in_(NEEDS_SOMEONE)).order_by(order, col(Alert.id).desc()).limit(limit)
     if server_id is not None:
         query = query.where(col(Alert.server_id) == server_id)
     return await _alerts(session, (await session.execute(query)).all())
@@ -47,6 +49,46 @@ async def server_alerts(session: AsyncSession, server_id: int, *, limit: int = 5
     query = select(Alert, col(Server.name)).join(Server, col(Server.id) == Alert.server_id)
     query = query.where(col(Alert.server_id) == server_id).order_by(col(Alert.id).desc()).limit(limit)
     return await _alerts(session, (await session.execute(query)).all())
+
+
+@dataclass(frozen=True, slots=True)
+class AlertFilter:
+    """Which alerts: all given conditions must hold. ``states``: in one of these."""
+
+    server_id: int | None = None
+    states: tuple[str, ...] = ()
+    kind: str | None = None
+    severity: str | None = None
+
+
+async def list_alerts(
+    session: AsyncSession, wanted: AlertFilter, *, before: int | None = None, limit: int = 50
+) -> list[AlertView]:
+    """Alerts that fit, newest first; ``before`` is the last one already seen."""
+    query = select(Alert, col(Server.name)).join(Server, col(Server.id) == Alert.server_id)
+    exact = {Alert.server_id: wanted.server_id, Alert.kind: wanted.kind, Alert.severity: wanted.severity}
+    for column, value in exact.items():
+        if value is not None:
+            query = query.where(col(column) == value)
+    if wanted.states:
+        query = query.where(col(Alert.state).in_(wanted.states))
+    if before is not None:
+        query = query.where(col(Alert.id) < before)
+    query = query.order_by(col(Alert.id).desc()).limit(limit)
+    return await _alerts(session, (await session.execute(query)).all())
+
+
+async def alert_ids(session: AsyncSession, changeset_ids: Sequence[int]) -> dict[int, int]:
+    """The alert that tells about each changeset, where there is one: its own, or an earlier one that it joined."""
+    own = select(col(Alert.changeset_id), col(Alert.id)).where(col(Alert.changeset_id).in_(changeset_ids))
+    joined = (
+        select(col(Change.changeset_id), func.max(col(Decision.alert_id)))
+        .join(Decision, col(Decision.change_id) == Change.id)
+        .where(col(Change.changeset_id).in_(changeset_ids), col(Decision.alert_id).is_not(None))
+        .group_by(col(Change.changeset_id))
+    )
+    found = [*(await session.execute(joined)).all(), *(await session.execute(own)).all()]
+    return {changeset: alert for changeset, alert in found if changeset is not None}
 
 
 async def load_alert(session: AsyncSession, alert_id: int) -> AlertView:
@@ -62,11 +104,7 @@ async def load_alert(session: AsyncSession, alert_id: int) -> AlertView:
 
 async def alert_for_changeset(session: AsyncSession, changeset_id: int) -> AlertView | None:
     """The alert that tells about a changeset: its own, or an earlier one that it joined."""
-    owner = select(col(Alert.id)).where(col(Alert.changeset_id) == changeset_id)
-    alert_id = (await session.execute(owner)).scalar()
-    if alert_id is None:
-        joined = select(func.max(col(Decision.alert_id))).join(Change, col(Change.id) == Decision.change_id)
-        alert_id = (await session.execute(joined.where(col(Change.changeset_id) == changeset_id))).scalar()
+    alert_id = (await alert_ids(session, [changeset_id])).get(changeset_id)
     return None if alert_id is None else await load_alert(session, alert_id)
 
 

@@ -5,7 +5,7 @@ Titles, tool names, bodies and errors may hold text from watched servers or chan
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -85,6 +85,11 @@ class DecisionView:
     severity: str | None
     path: tuple[dict[str, Any], ...]
     alert_id: int | None
+
+
+def alerting_line(decisions: Sequence[DecisionView]) -> str | None:
+    """The policy line that made a change an alert, by its newest decision; None when nobody was alerted."""
+    return decisions[0].line if decisions and decisions[0].outcome == "alert" else None
 
 
 @dataclass(frozen=True, slots=True)

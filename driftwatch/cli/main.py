@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 import driftwatch
-from driftwatch.cli import agent, database, diff, health, imports, rules, serve
+from driftwatch.cli import agent, alerts, changes, database, diff, health, imports, rules, search, serve, servers
 from driftwatch.errors import DriftwatchError
 from driftwatch.safe_text import safe_text
 
@@ -24,6 +24,11 @@ cli.command("import")(imports.import_file)
 cli.command("agent")(agent.agent)
 cli.command("diff")(diff.diff)
 cli.command("rules")(rules.rules)
+cli.command("search")(search.search)
+cli.command("accept")(alerts.accept)
+cli.add_typer(servers.cli, name="servers")
+cli.add_typer(changes.cli, name="changes")
+cli.add_typer(alerts.cli, name="alerts")
 cli.add_typer(database.cli, name="db")
 
 

@@ -20,7 +20,11 @@ FEW: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class ChangeFilter:
-    """All given conditions must hold; None asks for nothing. See ``read.load_changes`` for their meaning."""
+    """All given conditions must hold; None asks for nothing.
+
+    ``tool`` is an exact name, ``direction`` input or output (a change whose newest assessment has that part),
+    ``rule`` the id of a finding's rule, ``tag`` one of the server's tags, ``since`` the earliest recording time.
+    """
 
     server_id: int | None = None
     tool_id: int | None = None

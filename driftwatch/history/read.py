@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import select as sql_select
 from sqlalchemy.orm import aliased
-from sqlmodel import col, select
+from sqlmodel import col
 from sqlmodel.ext.asyncio.session import AsyncSession
 
-from driftwatch.db.stored import row_id
 from driftwatch.errors import NotFoundError
 from driftwatch.history.change_filter import ChangeFilter, filtered
+from driftwatch.history.changelog_store import changeset_ids
 from driftwatch.history.definitions import load_definition
 from driftwatch.history.details import load_facts, load_judgements, load_parts
-from driftwatch.history.tables import Change, Changeset, Tool, ToolVersion
+from driftwatch.history.tables import Change, Tool, ToolVersion
 from driftwatch.history.tool_read import (
+    current_version,
     newest_lists,
     server_tools,
     tool_era,
@@ -31,8 +31,10 @@ from driftwatch.servers.tables import Profile, Server
 
 __all__ = [
     "ChangeFilter",
+    "current_version",
     "definition",
     "load_change",
+    "load_changelog",
     "load_changes",
     "load_changeset",
     "load_changesets",
@@ -43,6 +45,9 @@ __all__ = [
     "version_number",
     "weekly_counts",
 ]
+
+#: changes of one page of a changelog; a deploy of all tools of a large server, seen by two kinds of clients, fits
+_MOST: Final = 5_000
 
 
 async def load_change(session: AsyncSession, change_id: int) -> ChangeView:
@@ -55,38 +60,23 @@ async def load_change(session: AsyncSession, change_id: int) -> ChangeView:
 
 async def load_changes(
     session: AsyncSession,
+    wanted: ChangeFilter | None = None,
     *,
-    server_id: int | None = None,
-    tool_id: int | None = None,
-    tool: str | None = None,
-    verdict: str | None = None,
-    announcement: str | None = None,
-    direction: str | None = None,
-    era: str | None = None,
-    rule: str | None = None,
-    tag: str | None = None,
-    since: datetime | None = None,
     ids: Sequence[int] | None = None,
-    changesets: Sequence[int] | None = None,
     cursor: int | None = None,
     limit: int = 50,
     brief: bool = False,
 ) -> list[ChangeView]:
-    """Changes that pass every given filter, newest first.
+    """Changes that fit, newest first; ``ids``: only these; ``cursor``: the id of the last change already seen.
 
-    ``tool`` is an exact name, ``direction`` input or output (a change whose newest assessment has that part),
-    ``rule`` the id of a finding's rule, ``tag`` one of the server's tags, ``since`` the earliest recording time,
-    ``cursor`` the id of the last change already seen. ``brief``: parts, judgements, facts and version
-    numbers only of changesets about one tool; of many tools a list says how many, not what.
+    ``brief``: parts, judgements, facts and version numbers only of changesets about one tool; of many tools a list
+    says how many, not what.
     """
-    wanted = ChangeFilter(server_id, tool_id, tool, verdict, announcement, direction, era, rule, tag, since)
-    query = await filtered(session, _brief() if brief else _query(), wanted)
+    query = await filtered(session, _brief() if brief else _query(), wanted or ChangeFilter())
     if cursor is not None:
         query = query.where(col(Change.id) < cursor)
     if ids is not None:
         query = query.where(col(Change.id).in_(ids))
-    if changesets is not None:
-        query = query.where(col(Change.changeset_id).in_(changesets))
     query = query.order_by(col(Change.id).desc()).limit(limit)
     return await (_filled(session, query) if brief else _changes(session, query))
 
@@ -101,20 +91,29 @@ async def load_changeset(session: AsyncSession, changeset_id: int, *, brief: boo
 
 
 async def load_changesets(
-    session: AsyncSession, *, server_id: int | None = None, cursor: int | None = None, limit: int = 20
+    session: AsyncSession, wanted: ChangeFilter, *, cursor: int | None = None, limit: int = 20
 ) -> list[list[ChangeView]]:
-    """Changesets, newest first, each with its changes as recorded; ``cursor`` is the last one already seen."""
-    query = select(Changeset.id).order_by(col(Changeset.id).desc()).limit(limit)
-    if server_id is not None:
-        query = query.where(col(Changeset.server_id) == server_id)
-    if cursor is not None:
-        query = query.where(col(Changeset.id) < cursor)
-    ids = [row_id(found) for found in (await session.exec(query)).all()]
+    """Changesets with a change that fits, newest first, each with all its changes as recorded.
+
+    ``cursor`` is the last changeset already seen.
+    """
+    ids = await changeset_ids(session, wanted, cursor=cursor, limit=limit)
     changes = await _changes(session, _query().where(col(Change.changeset_id).in_(ids)).order_by(col(Change.id)))
     by_changeset: dict[int, list[ChangeView]] = {found: [] for found in ids}
     for change in changes:
         by_changeset[change.changeset_id].append(change)
     return [found for found in by_changeset.values() if found]
+
+
+async def load_changelog(
+    session: AsyncSession, wanted: ChangeFilter, *, cursor: int | None = None, limit: int = 20, brief: bool = True
+) -> tuple[list[ChangeView], int | None]:
+    """The fitting changes of up to ``limit`` changesets, newest first, and the changeset the next page is below."""
+    sets = await changeset_ids(session, wanted, cursor=cursor, limit=limit + 1)
+    query = await filtered(session, _brief() if brief else _query(), wanted)
+    query = query.where(col(Change.changeset_id).in_(sets[:limit])).order_by(col(Change.id).desc()).limit(_MOST)
+    found = await (_filled(session, query) if brief else _changes(session, query))
+    return found, sets[limit - 1] if len(sets) > limit else None
 
 
 async def definition(session: AsyncSession, version_id: int) -> bytes:

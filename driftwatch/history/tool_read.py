@@ -42,14 +42,23 @@ async def version_number(session: AsyncSession, tool_id: int, number: int) -> tu
     return found, await load_definition(session, found)
 
 
-async def tool_versions(session: AsyncSession, tool_id: int) -> list[VersionView]:
-    """Every version of a tool, the newest number first, with the times it was current. Raises NotFoundError."""
+async def tool_versions(
+    session: AsyncSession, tool_id: int, *, below: int | None = None, limit: int | None = None
+) -> list[VersionView]:
+    """Versions of a tool, the newest number first, with the times each was current. Raises NotFoundError.
+
+    ``below``: only smaller numbers; ``limit``: at most so many; without either, every version.
+    """
     query = select(ToolVersion).where(ToolVersion.tool_id == tool_id).order_by(col(ToolVersion.number).desc())
-    versions = (await session.exec(query)).all()
-    if not versions:
+    if below is not None:
+        query = query.where(col(ToolVersion.number) < below)
+    versions = (await session.exec(query.limit(limit))).all()
+    if not versions and below is None:
         raise NotFoundError(f"There is no tool {tool_id}.", hint="Look at the tools of a server.")
     spans: defaultdict[int | None, list[IntervalView]] = defaultdict(list)
     rows = select(ToolInterval).where(ToolInterval.tool_id == tool_id).order_by(col(ToolInterval.id))
+    if limit is not None:
+        rows = rows.where(col(ToolInterval.version_id).in_([one.id for one in versions]))
     for row in (await session.exec(rows)).all():
         spans[row.version_id].append(IntervalView(row.window_start, row.valid_from, row.valid_to))
     return [
@@ -64,6 +73,13 @@ async def tool_versions(session: AsyncSession, tool_id: int) -> list[VersionView
         )
         for one in versions
     ]
+
+
+async def current_version(session: AsyncSession, tool_id: int) -> int | None:
+    """The number of the version that is current; None: the tool is absent now."""
+    now = select(ToolInterval.version_id).where(ToolInterval.tool_id == tool_id, col(ToolInterval.valid_to).is_(None))
+    query = select(ToolVersion.number).where(col(ToolVersion.id).in_(now))
+    return (await session.exec(query)).first()
 
 
 async def server_tools(session: AsyncSession, server_id: int, *, absent: bool = True) -> list[ToolView]:

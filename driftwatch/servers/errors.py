@@ -46,5 +46,5 @@ class UnwatchableError(InputError):
     def __init__(self, cause: WireError) -> None:
         hint = "Register it anyway with force=true; driftwatch keeps trying."
         super().__init__(cause.message, hint=f"{cause.hint} {hint}" if cause.hint else hint)
-        self.code = cause.code  # type: ignore[misc]  # one class stands for every way a server can fail
+        self.code = cause.code
         self.cause = cause

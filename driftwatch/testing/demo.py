@@ -170,7 +170,7 @@ class Demo:
     async def _move(self, server_id: int, step: int, tool: str) -> ChangeView:
         """Change the shop and wait until driftwatch has recorded, proved and judged it."""
         async with self.services.db.transaction() as session:
-            newest = await history_read.load_changes(session, server_id=server_id, limit=1)
+            newest = await history_read.load_changes(session, history_read.ChangeFilter(server_id=server_id), limit=1)
         after = newest[0].id if newest else 0
         self.shop.move_to(step)
         self.progress.step = step
@@ -178,7 +178,9 @@ class Demo:
         end = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < end:
             async with self.services.db.transaction() as session:
-                recorded = await history_read.load_changes(session, server_id=server_id, limit=20)
+                recorded = await history_read.load_changes(
+                    session, history_read.ChangeFilter(server_id=server_id), limit=20
+                )
             for change in recorded:
                 if change.id > after and change.tool == tool and change.state == "judged":
                     return change

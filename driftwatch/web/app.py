@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -13,12 +14,14 @@ from fastapi.staticfiles import StaticFiles
 from sqlalchemy.exc import DataError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 import driftwatch
 from driftwatch.errors import DriftwatchError, InputError
 from driftwatch.web import api, badges, feeds, health, live, pages, slack
 from driftwatch.web.auth import login
 from driftwatch.web.auth.sessions import LoginRequiredError
+from driftwatch.web.description import describe
 from driftwatch.web.equivalences import Equivalences
 from driftwatch.web.headers import ResponseHeaders
 from driftwatch.web.pages.render import STATIC, render_error
@@ -40,12 +43,14 @@ def create_app(services: Services) -> FastAPI:
         openapi_url="/api/v1/openapi.json",
         docs_url=None,
         redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
     )
+    app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # FastAPI's documented way
     app.state.services = services
     app.state.equivalences = Equivalences(services.sandbox)
     app.add_middleware(ResponseHeaders)
     app.include_router(health.router)
-    app.include_router(api.router)
+    app.include_router(api.router())
     app.include_router(slack.router)
     app.include_router(feeds.router)
     app.include_router(login.router)
@@ -72,7 +77,7 @@ def create_app(services: Services) -> FastAPI:
 
 
 def _is_api(request: Request) -> bool:
-    return request.url.path.startswith(("/api/", "/slack/", "/feeds/")) or request.url.path in {
+    return request.url.path.startswith(("/api/", "/slack/", "/feeds/", "/badges/")) or request.url.path in {
         "/healthz",
         "/readyz",
         "/metrics",
@@ -80,13 +85,21 @@ def _is_api(request: Request) -> bool:
 
 
 def _answer(
-    request: Request, status: int, code: str, detail: str, hint: str | None = None, **extra: object
+    request: Request,
+    status: int,
+    code: str,
+    detail: str,
+    hint: str | None = None,
+    more: Mapping[str, str] | None = None,
+    **extra: object,
 ) -> Response:
     if _is_api(request):
         scheme = 'Basic realm="driftwatch feeds"' if request.url.path.startswith("/feeds/") else "Bearer"
         headers = {"www-authenticate": scheme} if status == 401 else {}
-        return problem(status, code, detail, hint=hint, headers=headers, **extra)
-    return render_error(request, status=status, title=TITLES.get(status, "Error"), detail=detail, hint=hint)
+        return problem(status, code, detail, hint=hint, headers={**headers, **(more or {})}, **extra)
+    page = render_error(request, status=status, title=TITLES.get(status, "Error"), detail=detail, hint=hint)
+    page.headers.update(more or {})
+    return page
 
 
 async def to_login(request: Request, error: Exception) -> Response:
@@ -141,9 +154,19 @@ async def http_error(request: Request, error: Exception) -> Response:
     """What the framework itself refuses: unknown paths and methods."""
     if not isinstance(error, HTTPException):
         raise error
-    code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http-error")
+    code = {400: "bad-request", 404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http-error")
     detail = f"there is nothing at {request.url.path}" if error.status_code == 404 else str(error.detail)
-    return _answer(request, error.status_code, code, detail)
+    more = {"allow": ", ".join(_allowed(request))} if error.status_code == 405 else error.headers
+    return _answer(request, error.status_code, code, detail, more=more)
+
+
+def _allowed(request: Request) -> list[str]:
+    """The methods of a path; one path may have several routes, and the framework names those of the first."""
+    return [
+        method
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in request.app.routes)
+    ]
 
 
 async def crashed(request: Request, error: Exception) -> Response:

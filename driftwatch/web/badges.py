@@ -6,18 +6,20 @@ For READMEs and dashboards, so they answer to a session, to a token with the sco
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from fastapi.security import HTTPAuthorizationCredentials
 from markupsafe import escape
+from pydantic import BaseModel
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.alerts import heads_store
 from driftwatch.alerts import read as alerts_read
 from driftwatch.safe_text import safe_text
-from driftwatch.web.auth.dependencies import allowed, bearer, services_of, visitor
+from driftwatch.web.auth.dependencies import UnauthenticatedError, allowed, bearer, services_of, visitor
+from driftwatch.web.auth.sessions import LoginRequiredError
 from driftwatch.web.pages import fleet, fleet_store, store
 from driftwatch.web.pages.forms import Id
 
@@ -29,6 +31,22 @@ _LETTER: Final = 6.6
 _LABEL: Final = 60
 _FRESH_SECONDS: Final = 60
 
+_SVG: Final[dict[str, Any]] = {
+    "response_class": Response,
+    "responses": {200: {"description": "The badge.", "content": {"image/svg+xml": {"schema": {"type": "string"}}}}},
+}
+
+
+class BadgeOut(BaseModel):
+    """What shields-style badge services read; the names are theirs."""
+
+    schemaVersion: int = 1  # noqa: N815 - their name
+    label: str
+    message: str
+    color: str
+    isError: bool  # noqa: N815 - their name
+    cacheSeconds: int = _FRESH_SECONDS  # noqa: N815 - their name
+
 
 async def reader(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
@@ -38,33 +56,40 @@ async def reader(
         return
     if credentials is not None:
         await allowed("read")(request, credentials)
-    else:
+        return
+    try:
         await visitor(request)
+    except LoginRequiredError:
+        raise UnauthenticatedError("this badge needs a token", hint="or set DRIFTWATCH_PUBLIC_BADGES") from None
 
 
 def router(services: Services) -> APIRouter:
     """Routes of badges."""
-    routes = APIRouter(prefix="/badges", include_in_schema=False, dependencies=[Depends(reader)])
+    routes = APIRouter(prefix="/badges", tags=["badges"], dependencies=[Depends(reader)])
 
-    @routes.get("/servers/{server_id:int}.svg")
-    async def server_svg(server_id: Id) -> Response:
+    @routes.get("/servers/{server_id:int}.svg", summary="A server's badge", **_SVG)
+    async def server_badge(server_id: Id) -> Response:
+        """How it stands, in one word: needs you, fine, or why nobody sees it."""
         async with services.db.transaction() as session:
             return _svg(*await _server(session, server_id))
 
-    @routes.get("/servers/{server_id:int}.json")
-    async def server_json(server_id: Id) -> Response:
+    @routes.get("/servers/{server_id:int}.json", summary="A server's badge for badge services")
+    async def server_badge_data(server_id: Id, response: Response) -> BadgeOut:
+        """The same for services that draw badges themselves."""
         async with services.db.transaction() as session:
-            return _json(*await _server(session, server_id))
+            return _data(response, *await _server(session, server_id))
 
-    @routes.get("/tools/{tool_id:int}.svg")
-    async def tool_svg(tool_id: Id) -> Response:
+    @routes.get("/tools/{tool_id:int}.svg", summary="A tool's badge", **_SVG)
+    async def tool_badge(tool_id: Id) -> Response:
+        """The verdict that is open about it, else how its server stands."""
         async with services.db.transaction() as session:
             return _svg(*await _tool(session, tool_id))
 
-    @routes.get("/tools/{tool_id:int}.json")
-    async def tool_json(tool_id: Id) -> Response:
+    @routes.get("/tools/{tool_id:int}.json", summary="A tool's badge for badge services")
+    async def tool_badge_data(tool_id: Id, response: Response) -> BadgeOut:
+        """The same for services that draw badges themselves."""
         async with services.db.transaction() as session:
-            return _json(*await _tool(session, tool_id))
+            return _data(response, *await _tool(session, tool_id))
 
     return routes
 
@@ -94,16 +119,9 @@ async def _tool(session: AsyncSession, tool_id: int) -> tuple[str, str, str]:
     return f"{head.server} / {head.name}", word, kept
 
 
-def _json(label: str, message: str, standing: str) -> Response:
-    body = {
-        "schemaVersion": 1,
-        "label": _short(label),
-        "message": message,
-        "color": _COLOURS[standing][1],
-        "isError": standing == "needs",
-        "cacheSeconds": _FRESH_SECONDS,
-    }
-    return JSONResponse(body, headers=_headers())
+def _data(response: Response, label: str, message: str, standing: str) -> BadgeOut:
+    response.headers.update(_headers())
+    return BadgeOut(label=_short(label), message=message, color=_COLOURS[standing][1], isError=standing == "needs")
 
 
 def _svg(label: str, message: str, standing: str) -> Response:

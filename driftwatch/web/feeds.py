@@ -6,7 +6,7 @@ import base64
 import binascii
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from fastapi import APIRouter, Depends, Path, Request, Response
@@ -21,15 +21,21 @@ from driftwatch.history.tables import Change
 from driftwatch.history.views import ChangeView
 from driftwatch.safe_text import safe_text
 from driftwatch.servers.tables import Server
+from driftwatch.web.api.models.base import LARGEST_ID, NO_NUL
 from driftwatch.web.auth import tokens
 from driftwatch.web.auth.caller import Caller
 from driftwatch.web.auth.dependencies import UnauthenticatedError, services_of
 from driftwatch.web.auth.sessions import session_caller
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(tags=["feeds"])
 
 ENTRIES: Final = 100
 ATOM: Final = "application/atom+xml; charset=utf-8"
+_ATOM: Final[dict[str, Any]] = {
+    "response_class": Response,
+    "responses": {200: {"description": "Atom.", "content": {"application/atom+xml": {"schema": {"type": "string"}}}}},
+    "openapi_extra": {"security": [{"token": ["read"]}, {"password": ["read"]}]},
+}
 
 
 async def reader(request: Request) -> Caller:
@@ -50,15 +56,15 @@ async def reader(request: Request) -> Caller:
 Feeder = Annotated[Caller, Depends(reader)]
 
 
-@router.get("/feeds/all.atom")
-async def everything(request: Request, who: Feeder) -> Response:
-    """Every change, newest first."""
+@router.get("/feeds/all.atom", summary="Every change", **_ATOM)
+async def feed(request: Request, who: Feeder) -> Response:
+    """Newest first."""
     return await _feed(request, "all servers")
 
 
-@router.get("/feeds/servers/{server_id}.atom")
-async def of_server(server_id: Annotated[int, Path(ge=1)], request: Request, who: Feeder) -> Response:
-    """A server's changes."""
+@router.get("/feeds/servers/{server_id}.atom", summary="A server's changes", **_ATOM)
+async def server_feed(server_id: Annotated[int, Path(ge=1, le=LARGEST_ID)], request: Request, who: Feeder) -> Response:
+    """Newest first."""
     async with services_of(request).db.transaction() as session:
         server = await session.get(Server, server_id)
     if server is None or server.state == "deleted":
@@ -66,9 +72,11 @@ async def of_server(server_id: Annotated[int, Path(ge=1)], request: Request, who
     return await _feed(request, server.name, server_id=server_id)
 
 
-@router.get("/feeds/tags/{tag}.atom")
-async def of_tag(tag: Annotated[str, Path(max_length=100)], request: Request, who: Feeder) -> Response:
-    """The changes of every server with a tag."""
+@router.get("/feeds/tags/{tag}.atom", summary="A tag's changes", **_ATOM)
+async def tag_feed(
+    tag: Annotated[str, Path(max_length=100, pattern=NO_NUL)], request: Request, who: Feeder
+) -> Response:
+    """Of every server with the tag, newest first."""
     return await _feed(request, f"tag {tag}", tag=tag)
 
 
@@ -100,7 +108,7 @@ async def _feed(request: Request, about: str, *, server_id: int | None = None, t
 async def _changes(db: Database, server_id: int | None, tag: str | None) -> Sequence[ChangeView]:
     async with db.transaction() as session:
         if tag is None:
-            return await history.load_changes(session, server_id=server_id, limit=ENTRIES)
+            return await history.load_changes(session, history.ChangeFilter(server_id=server_id), limit=ENTRIES)
         tagged = select(col(Server.id)).where(col(Server.tags).contains([tag]))
         query = select(col(Change.id)).where(col(Change.server_id).in_(tagged)).order_by(col(Change.id).desc())
         ids = [found for found in (await session.scalars(query.limit(ENTRIES))).all() if found is not None]

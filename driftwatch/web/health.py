@@ -51,7 +51,11 @@ async def healthz() -> dict[str, str]:
     return {"status": "ok"}
 
 
-@probes.get("/readyz", summary="Can the roles of this process work?")
+@probes.get(
+    "/readyz",
+    summary="Can the roles of this process work?",
+    responses={503: {"description": "A role cannot work; the answer says which and why."}},
+)
 async def readyz(request: Request) -> JSONResponse:
     """200 when every role of this process can work, else 503 with what is wrong, role by role."""
     report = await telemetry.readiness(services_of(request))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import ipaddress
 import socket
 from collections.abc import Iterator
 from typing import Final
@@ -15,15 +14,6 @@ from starlette.types import ASGIApp
 from driftwatch.errors import SettingsError
 
 GRACE_SECONDS: Final = 5
-
-
-def is_loopback(host: str) -> bool:
-    """True when every address that ``host`` stands for is this machine only."""
-    try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise SettingsError(f"cannot listen on {host}: {error.strerror}", hint="Check DRIFTWATCH_HOST.") from error
-    return all(ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in found)
 
 
 def bind(host: str, port: int) -> socket.socket:

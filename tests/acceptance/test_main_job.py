@@ -122,7 +122,7 @@ def test_tools_come_go_and_return_with_their_number(service: Service, slack: Sla
     restored = eventually(lambda: of_kind(service.changes(server), "list_ids")[1:], because="list_ids is back")[0]
     assert (restored["kind"], restored["to_version"]) == ("restored", 1)
     tool = next(t for t in service.get(f"/servers/{server}/tools") if t["name"] == "list_ids")
-    (version,) = service.get(f"/tools/{tool['id']}/versions")
+    (version,) = service.get(f"/tools/{tool['id']}/versions")["items"]
     assert [interval["valid_to"] is None for interval in version["intervals"]] == [False, True]
 
 
@@ -157,7 +157,7 @@ def test_versions_and_differences_can_be_read(service: Service, deployment: Depl
     eventually(lambda: service.changes(server))
     tool = next(t for t in service.get(f"/servers/{server}/tools") if t["name"] == "get_order")
     assert (tool["current_version"], tool["baseline_version"]) == (2, 1)
-    versions = service.get(f"/tools/{tool['id']}/versions")
+    versions = service.get(f"/tools/{tool['id']}/versions")["items"]
     assert sorted(version["number"] for version in versions) == [1, 2]
     first = service.get(f"/tools/{tool['id']}/versions/1")
     assert first["definition"]["outputSchema"]["properties"]["status"]["type"] == "string"

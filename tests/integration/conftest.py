@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser.world import Template, seeded
 from cryptography.fernet import Fernet
 from sqlalchemy import text
 
@@ -80,6 +81,13 @@ def free_url() -> Iterator[str]:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{held.getsockname()[1]}/mcp"
+
+
+@pytest.fixture(scope="session")
+def template(postgres_server: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Template]:
+    """A database with ten servers in every state, seeded once and copied for each test."""
+    with seeded(postgres_server, tmp_path_factory.mktemp("seed")) as found:
+        yield found
 
 
 @pytest.fixture

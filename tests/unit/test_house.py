@@ -14,7 +14,7 @@ import driftwatch
 REPOSITORY = Path(__file__).parents[2]
 HOUSE = REPOSITORY / "driftwatch"
 
-BESIDE_THE_WAY = {"agent", "cli", "db", "testing"}
+BESIDE_THE_WAY = {"agent", "cli", "client", "db", "testing"}
 
 IO_LIBRARIES = {
     "aiohttp", "alembic", "anyio", "apscheduler", "asyncio", "fastapi", "http", "httpcore2", "httpx", "httpx2",

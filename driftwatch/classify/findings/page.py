@@ -59,7 +59,12 @@ def text() -> str:
 
 def as_json() -> str:
     """Every rule with its example, for programs."""
-    return json.dumps([_plain(rule) for rule in RULES.values()], indent=2, ensure_ascii=False)
+    return json.dumps(as_data(), indent=2, ensure_ascii=False)
+
+
+def as_data() -> list[dict[str, Any]]:
+    """Every rule with its example, as JSON values."""
+    return [_plain(rule) for rule in RULES.values()]
 
 
 def _index() -> str:

@@ -17,7 +17,7 @@ class BadSnapshotError(InputError):
 
     def __init__(self, cause: WireError) -> None:
         super().__init__(cause.message, hint="Push every page of one walk, in order, as the server sent it.")
-        self.code = cause.code  # type: ignore[misc]  # one class stands for every way a list can fail
+        self.code = cause.code
         self.cause = cause
 
 

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import TYPE_CHECKING
 
-from driftwatch.web.api import alerts, changes, channels, compare, eras, pushed, quiet, servers, tools
-from driftwatch.web.api.ascii_json import AsciiJSONResponse
-from driftwatch.web.problems import Problem
+if TYPE_CHECKING:
+    from fastapi import APIRouter
 
-router = APIRouter(
-    prefix="/api/v1",
-    default_response_class=AsciiJSONResponse,
-    responses={
-        "4XX": {
-            "description": "A problem document (RFC 9457) with a stable `code` and a `hint`.",
-            "model": Problem,
-        }
-    },
-)
-router.include_router(servers.router)
-router.include_router(pushed.router)
-router.include_router(tools.router)
-router.include_router(eras.router)
-router.include_router(changes.router)
-router.include_router(alerts.router)
-router.include_router(compare.router)
-router.include_router(channels.router)
-router.include_router(quiet.router)
+
+def router() -> APIRouter:
+    """Every operation."""
+    # Here, not above: the Python client reads the models of this package and needs no web application.
+    from fastapi import APIRouter
+
+    from driftwatch.web.api import (
+        alerts,
+        changelog,
+        changes,
+        channels,
+        compare,
+        eras,
+        evidence,
+        overview,
+        pushed,
+        quiet,
+        rules,
+        servers,
+        tools,
+    )
+    from driftwatch.web.api.ascii_json import AsciiJSONResponse
+
+    operations = APIRouter(prefix="/api/v1", default_response_class=AsciiJSONResponse)
+    watched = (overview, servers, pushed, evidence, tools, eras)
+    told = (changes, changelog, alerts, channels, quiet, compare, rules)
+    for module in (*watched, *told):
+        operations.include_router(module.router)
+    return operations

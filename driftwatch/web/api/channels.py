@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Body, Path, Query, Request, Response, status
+from fastapi import APIRouter, Body, Request, Response, status
 
 from driftwatch.alerts import channel_actions, delivery_read, route_store
 from driftwatch.alerts.route_tables import Route
 from driftwatch.alerts.routes import Match, match_of
+from driftwatch.web.api import cursor as cursors
 from driftwatch.web.api.acting import by
 from driftwatch.web.api.alerting_shapes import channel_out, delivery_out, route_out
 from driftwatch.web.api.models import (
@@ -17,18 +18,19 @@ from driftwatch.web.api.models import (
     ChannelOut,
     ChannelPatch,
     DeliveryOut,
+    Id,
     MatchIn,
+    Page,
     RouteIn,
     RouteOut,
     RoutePatch,
     SecretOut,
 )
+from driftwatch.web.api.params import Cursor, Limit, RowId
 from driftwatch.web.auth.dependencies import Reader, Transaction, Writer, services_of
 
 router = APIRouter(tags=["channels"])
 
-ChannelId = Annotated[int, Path(ge=1)]
-RouteId = Annotated[int, Path(ge=1)]
 NO_CONTENT = status.HTTP_204_NO_CONTENT
 
 
@@ -47,7 +49,7 @@ async def add_channel(request: Request, who: Writer, session: Transaction, body:
         services.settings,
         services.secrets,
         by(request, who),
-        name=body.name.strip(),
+        name=body.name,
         kind=body.kind,
         given=body.config.model_dump(exclude_none=True),
         accepts=_match(body.accepts),
@@ -57,7 +59,7 @@ async def add_channel(request: Request, who: Writer, session: Transaction, body:
 
 @router.patch("/channels/{channel_id}", summary="Change, filter, enable or disable a channel")
 async def change_channel(
-    channel_id: ChannelId, request: Request, who: Writer, session: Transaction, body: ChannelPatch
+    channel_id: RowId, request: Request, who: Writer, session: Transaction, body: ChannelPatch
 ) -> ChannelOut:
     """What waits for a channel goes out once it is enabled again."""
     services = services_of(request)
@@ -76,14 +78,14 @@ async def change_channel(
 
 
 @router.delete("/channels/{channel_id}", status_code=NO_CONTENT, summary="Remove a channel")
-async def remove_channel(channel_id: ChannelId, request: Request, who: Writer, session: Transaction) -> Response:
+async def remove_channel(channel_id: RowId, request: Request, who: Writer, session: Transaction) -> Response:
     """Its secret is wiped, its log stays, routes forget it."""
     await channel_actions.remove(session, services_of(request).secrets, by(request, who), channel_id)
     return Response(status_code=NO_CONTENT)
 
 
 @router.post("/channels/{channel_id}/test", status_code=status.HTTP_202_ACCEPTED, summary="Send a test message")
-async def test_channel(channel_id: ChannelId, request: Request, who: Writer, session: Transaction) -> DeliveryOut:
+async def test_channel(channel_id: RowId, request: Request, who: Writer, session: Transaction) -> DeliveryOut:
     """The answer is the delivery as it waits; look at it again for what the channel answered."""
     settings = services_of(request).settings
     delivery_id = await channel_actions.test(session, settings, by(request, who), channel_id)
@@ -91,36 +93,35 @@ async def test_channel(channel_id: ChannelId, request: Request, who: Writer, ses
 
 
 @router.post("/channels/{channel_id}/rotate-secret", summary="Rotate a webhook's signing secret")
-async def rotate_secret(channel_id: ChannelId, request: Request, who: Writer, session: Transaction) -> SecretOut:
+async def rotate_secret(channel_id: RowId, request: Request, who: Writer, session: Transaction) -> SecretOut:
     """For a day messages carry both signatures, so that the receiver can change over."""
     secret = await channel_actions.rotate(session, services_of(request).secrets, by(request, who), channel_id)
     return SecretOut(secret=secret)
 
 
 @router.get("/channels/{channel_id}/deliveries", summary="What a channel was sent, and what it answered")
-async def channel_log(
-    channel_id: ChannelId,
+async def list_deliveries(
+    channel_id: RowId,
     who: Reader,
     session: Transaction,
-    state: Annotated[str | None, Query(pattern="^(queued|leased|delivered|dead)$")] = None,
-    before: Annotated[int | None, Query(ge=1, description="The id of the last delivery already seen.")] = None,
-    limit: Annotated[int, Query(ge=1, le=500)] = 50,
-) -> list[DeliveryOut]:
-    """Newest first."""
-    found = await delivery_read.channel_log(session, channel_id, state=state, before=before, limit=limit)
-    return [delivery_out(delivery) for delivery in found]
+    state: Literal["queued", "leased", "delivered", "dead"] | None = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Page[DeliveryOut]:
+    """Newest first; also of channels that were removed."""
+    before = cursors.decode(cursor)
+    found = await delivery_read.channel_log(session, channel_id, state=state, before=before, limit=limit + 1)
+    return Page(items=[delivery_out(delivery) for delivery in found[:limit]], next=cursors.after(found, limit))
 
 
 @router.get("/deliveries/{delivery_id}", summary="One delivery with every attempt")
-async def get_delivery(delivery_id: Annotated[int, Path(ge=1)], who: Reader, session: Transaction) -> DeliveryOut:
+async def get_delivery(delivery_id: RowId, who: Reader, session: Transaction) -> DeliveryOut:
     """Also of channels that were removed."""
     return delivery_out(await delivery_read.load_delivery(session, delivery_id))
 
 
 @router.post("/deliveries/{delivery_id}/redeliver", status_code=status.HTTP_202_ACCEPTED, summary="Send it again")
-async def redeliver(
-    delivery_id: Annotated[int, Path(ge=1)], request: Request, who: Writer, session: Transaction
-) -> DeliveryOut:
+async def redeliver(delivery_id: RowId, request: Request, who: Writer, session: Transaction) -> DeliveryOut:
     """A dead letter, or a delivery that its receiver lost, under the same delivery id."""
     await channel_actions.redeliver(session, by(request, who), delivery_id)
     return delivery_out(await delivery_read.load_delivery(session, delivery_id))
@@ -138,7 +139,7 @@ async def add_route(request: Request, who: Writer, session: Transaction, body: R
     row = await channel_actions.add_route(
         session,
         by(request, who),
-        name=body.name.strip(),
+        name=body.name,
         match=match_of(body.match.model_dump()),
         channels=body.channels,
         goes_on=body.goes_on,
@@ -146,9 +147,9 @@ async def add_route(request: Request, who: Writer, session: Transaction, body: R
     return route_out(row)
 
 
-@router.patch("/routes/{route_id}", summary="Change a route")
+@router.patch("/routes/{route_id:int}", summary="Change a route")
 async def change_route(
-    route_id: RouteId, request: Request, who: Writer, session: Transaction, body: RoutePatch
+    route_id: RowId, request: Request, who: Writer, session: Transaction, body: RoutePatch
 ) -> RouteOut:
     """What is left out stays."""
     row: Route = await channel_actions.change_route(
@@ -162,8 +163,8 @@ async def change_route(
     return route_out(row)
 
 
-@router.delete("/routes/{route_id}", status_code=NO_CONTENT, summary="Remove a route")
-async def remove_route(route_id: RouteId, request: Request, who: Writer, session: Transaction) -> Response:
+@router.delete("/routes/{route_id:int}", status_code=NO_CONTENT, summary="Remove a route")
+async def remove_route(route_id: RowId, request: Request, who: Writer, session: Transaction) -> Response:
     """Its channels stay."""
     await channel_actions.remove_route(session, by(request, who), route_id)
     return Response(status_code=NO_CONTENT)
@@ -171,7 +172,7 @@ async def remove_route(route_id: RouteId, request: Request, who: Writer, session
 
 @router.put("/routes/order", summary="Put the routes in order")
 async def order_routes(
-    request: Request, who: Writer, session: Transaction, body: Annotated[list[int], Body(max_length=1000)]
+    request: Request, who: Writer, session: Transaction, body: Annotated[list[Id], Body(max_length=1000)]
 ) -> list[RouteOut]:
     """Every route is named once."""
     await channel_actions.order_routes(session, by(request, who), body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 
 from driftwatch.classify.comparing import Compared, Direction, compare, verdict_of
 from driftwatch.classify.contract import read
@@ -13,13 +13,10 @@ from driftwatch.errors import CaptureError, InputError
 from driftwatch.web.api.convert import assessed_out
 from driftwatch.web.api.models import ComparedOut, CompareOut
 from driftwatch.web.api.models.compare import EXAMPLES
-from driftwatch.web.auth.caller import Caller
-from driftwatch.web.auth.dependencies import allowed, services_of
+from driftwatch.web.auth.dependencies import Checker, services_of
 from driftwatch.wire.facts import Era
 
 router = APIRouter(tags=["compare"])
-
-Checker = Annotated[Caller, Depends(allowed("check"))]
 
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 MAX_CHANGES: Final = 200
@@ -64,7 +61,7 @@ _BODY: Final[dict[str, Any]] = {
 }
 
 
-@router.post("/compare", summary="Does NEW break a client that holds OLD?", openapi_extra=_BODY)
+@router.post("/compare", summary="Does NEW break a client that holds OLD?", openapi_extra=_BODY, responses={413: {}})
 async def compare_contracts(request: Request, who: Checker) -> CompareOut:
     """Two schemas, two tools or two tool lists: a verdict with a witness, findings, and what each client SDK does.
 

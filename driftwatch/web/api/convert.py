@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from driftwatch.alerts.views import AlertView, DecisionView
+from driftwatch.alerts.views import AlertView, DecisionView, alerting_line
 from driftwatch.announcement.guide import how_to_announce
 from driftwatch.classify.tool import PartAssessment
 from driftwatch.classify.verdict import Finding
 from driftwatch.history.views import ChangeView, FindingView, JudgementView, PartView
 from driftwatch.web.api.models import (
+    AlertChangeOut,
     AlertEventOut,
+    AlertKind,
     AlertOut,
     Announcement,
     ChangeDetail,
     ChangeOut,
+    ChangesetOut,
     ClientOut,
+    DecisionOut,
     EraName,
     EvidenceOut,
     FindingOut,
     Kind,
     PartOut,
+    RenameOut,
     Verdict,
     WindowOut,
 )
+from driftwatch.web.pages import story
 
 
 def part_out(part: PartView) -> PartOut:
@@ -81,13 +87,43 @@ def change_out(change: ChangeView) -> ChangeOut:
     return ChangeOut(**_fields(change))
 
 
-def change_detail(change: ChangeView, *, alert_id: int | None, decisions: list[DecisionView]) -> ChangeDetail:
-    """A change with the evidence of its announcement and the newest decision about it."""
+def change_detail(
+    change: ChangeView,
+    siblings: Sequence[ChangeView],
+    decisions: Sequence[DecisionView],
+    *,
+    owner: str | None,
+    base: str,
+) -> ChangeDetail:
+    """A change with the evidence of its announcement and the newest decision about it; ``base`` begins its link."""
     return ChangeDetail(
         **_fields(change),
+        url=f"{base}/changes/{change.id}",
+        summary=story.summary(change),
+        proof=story.proof(change).sentence,
+        todo=story.todo(change, alerting_line(decisions), owner),
+        rename=_rename(change, siblings),
         evidence=None if change.judgement is None else evidence_out(change.judgement),
-        alert_id=alert_id,
+        alert_id=next((one.alert_id for one in decisions if one.alert_id is not None), None),
         decision=decision_out(decisions[0]) if decisions else None,
+    )
+
+
+def _rename(change: ChangeView, siblings: Sequence[ChangeView]) -> RenameOut | None:
+    hint = story.rename(change, siblings)
+    return None if hint is None else RenameOut(sentence=hint.sentence, change_id=hint.change_id)
+
+
+def changeset_out(changes: Sequence[ChangeView], alert_id: int | None) -> ChangesetOut:
+    """A changeset from its changes, of which there is at least one."""
+    first = changes[0]
+    return ChangesetOut(
+        id=first.changeset_id,
+        server_id=first.server_id,
+        server=first.server,
+        window=WindowOut(start=min(c.window[0] for c in changes), end=max(c.window[1] for c in changes)),
+        changes=[change_out(change) for change in changes],
+        alert_id=alert_id,
     )
 
 
@@ -103,21 +139,22 @@ def evidence_out(judgement: JudgementView) -> EvidenceOut:
     )
 
 
-def decision_out(decision: DecisionView) -> dict[str, Any]:
+def decision_out(decision: DecisionView) -> DecisionOut:
     """Why a change did or did not alert."""
-    return {
-        "outcome": decision.outcome,
-        "line": decision.line,
-        "severity": decision.severity,
-        "at": decision.at,
-        "path": [dict(step) for step in decision.path],
-    }
+    return DecisionOut(
+        outcome=decision.outcome,
+        line=decision.line,
+        severity=decision.severity,
+        at=decision.at,
+        path=[dict(step) for step in decision.path],
+    )
 
 
 def _fields(change: ChangeView) -> dict[str, Any]:
     worst = change.worst
     return {
         "id": change.id,
+        "headline": story.headline(change),
         "changeset_id": change.changeset_id,
         "server_id": change.server_id,
         "server": change.server,
@@ -147,15 +184,34 @@ def alert_out(alert: AlertView) -> AlertOut:
     """An alert with its events."""
     return AlertOut(
         id=alert.id,
-        kind=alert.kind,
+        kind=cast("AlertKind", alert.kind),
         server_id=alert.server_id,
+        server=alert.server,
         changeset_id=alert.changeset_id,
         state=alert.state,
         severity=alert.severity,
         title=alert.title,
         opened_at=alert.opened_at,
+        settles_at=alert.settles_at,
         closed_at=alert.closed_at,
         handled_by=alert.handled_by,
+        held=alert.held,
+        changes=[
+            AlertChangeOut(
+                change_id=change.change_id,
+                changeset_id=change.changeset_id,
+                tool_id=change.tool_id,
+                tool=change.tool,
+                era=cast("EraName", change.era),
+                kind=cast("Kind", change.kind),
+                from_version=change.from_version,
+                to_version=change.to_version,
+                verdict=cast("Verdict | None", change.verdict),
+                announcement=cast("Announcement | None", change.announcement),
+                outcome=change.outcome,
+            )
+            for change in alert.changes
+        ],
         events=[
             AlertEventOut(at=event.at, kind=event.kind, actor=event.actor, reason=event.reason)
             for event in alert.events

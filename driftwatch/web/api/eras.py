@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, cast
+from typing import Final, cast
 
-from fastapi import APIRouter, Path, Request
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Request
 
 from driftwatch.classify.eras import Equivalence
 from driftwatch.history import tool_read
@@ -13,7 +12,8 @@ from driftwatch.history.definitions import load_definitions
 from driftwatch.history.views import ToolView
 from driftwatch.servers import store as servers_store
 from driftwatch.web.api.convert import assessed_out
-from driftwatch.web.api.models import EraName, PartOut
+from driftwatch.web.api.models import DifferenceOut, EraName, SideOut, ToolErasOut
+from driftwatch.web.api.params import RowId
 from driftwatch.web.auth.dependencies import Reader, equivalences_of, services_of
 from driftwatch.web.pages import kinds
 
@@ -23,35 +23,8 @@ router = APIRouter(tags=["tools"])
 PATIENCE_SECONDS: Final = 20.0
 
 
-class SideOut(BaseModel):
-    """The tool as the clients of one era see it now."""
-
-    era: EraName
-    tool_id: int
-    version: int
-
-
-class DifferenceOut(BaseModel):
-    """What a client of ``holder`` would make of the contract that the other era shows."""
-
-    holder: EraName
-    part: PartOut
-
-
-class ToolErasOut(BaseModel):
-    """One tool over the eras that see it."""
-
-    tool: str
-    likeness: Literal["same", "words", "wrapped", "equivalent", "differs", "undecided", "one-sided"] = Field(
-        description="same; words: texts or spelling differ; wrapped: `{result: …}` for 2025-11-25 clients; equivalent: "
-        "proved to allow the same; differs; undecided; one-sided: only one era has it."
-    )
-    sides: list[SideOut]
-    differences: list[DifferenceOut] = Field(description="Proofs and findings where it differs or is undecided.")
-
-
 @router.get("/servers/{server_id}/eras", summary="Tools over the eras")
-async def over_eras(server_id: Annotated[int, Path(ge=1)], request: Request, who: Reader) -> list[ToolErasOut]:
+async def list_over_eras(server_id: RowId, request: Request, who: Reader) -> list[ToolErasOut]:
     """Whether both kinds of clients see the same contract, for every tool listed now. Empty for one era alone."""
     async with services_of(request).db.transaction() as session:
         await servers_store.get_server(session, server_id)

@@ -23,7 +23,7 @@ from driftwatch.web.api.models.pushed import (
     TakenOut,
     without_references,
 )
-from driftwatch.web.api.servers import ServerId
+from driftwatch.web.api.params import RowId
 from driftwatch.web.auth.dependencies import Pusher, services_of
 from driftwatch.wire import messages
 from driftwatch.wire.facts import Era, Restart
@@ -48,7 +48,9 @@ class BodyTooLargeError(InputError):
     responses={200: {"model": PushedServerOut, "description": "There is one of this name already."}},
     summary="Find or register a pushed server",
 )
-async def find_or_register(request: Request, response: Response, who: Pusher, body: PushedServerIn) -> PushedServerOut:
+async def find_pushed_server(
+    request: Request, response: Response, who: Pusher, body: PushedServerIn
+) -> PushedServerOut:
     """A server that driftwatch cannot reach. It is found by its name; what it is like is changed as for any server."""
     services = services_of(request)
     spec = ServerSpec(
@@ -83,7 +85,7 @@ async def find_or_register(request: Request, response: Response, who: Pusher, bo
         }
     },
 )
-async def push(server_id: ServerId, request: Request, who: Pusher) -> TakenOut:
+async def push_snapshot(server_id: RowId, request: Request, who: Pusher) -> TakenOut:
     """One complete walk of tools/list, verbatim, with what was heard around it. Treated as a poll of our own.
 
     Safe to repeat with the same `id`. Times are yours; see `sent_at` and `clock`. A difference is believed when a

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Generic, TypeVar
 
-from fastapi import APIRouter, Path, Query, Request, Response, status
+from fastapi import APIRouter, Query, Request, Response, status
 from pydantic import BaseModel
 from sqlmodel import SQLModel
 from sqlmodel.ext.asyncio.session import AsyncSession
@@ -16,6 +16,7 @@ from driftwatch.alerts.actions import By
 from driftwatch.alerts.dry_run import dry_run
 from driftwatch.alerts.overrides import lines_for
 from driftwatch.alerts.quiet_tables import IgnoreRule, MaintenanceWindow, Mute, PolicyChange
+from driftwatch.web.api import cursor as cursors
 from driftwatch.web.api.acting import by
 from driftwatch.web.api.alerting_shapes import dry_run_out, line_change_out, line_out
 from driftwatch.web.api.models import (
@@ -28,13 +29,14 @@ from driftwatch.web.api.models import (
     MaintenanceOut,
     MuteIn,
     MuteOut,
+    Page,
     PolicyOut,
 )
+from driftwatch.web.api.params import Cursor, Limit, RowId, ServerId
 from driftwatch.web.auth.dependencies import Reader, Transaction, Writer, services_of
 
 router = APIRouter(tags=["quiet"])
 
-RowId = Annotated[int, Path(ge=1)]
 All = Annotated[bool, Query(alias="all", description="Also those that are over.")]
 CREATED = status.HTTP_201_CREATED
 NO_CONTENT = status.HTTP_204_NO_CONTENT
@@ -57,16 +59,22 @@ class Kind(Generic[Out]):
     def serve(self, path: str, *, listed: str, ended: str, after: str) -> None:
         """Add the routes that list and end it; ``after``: what follows when one ends."""
 
-        async def list_all(who: Reader, session: Transaction, everything: All = False) -> list[Out]:
-            rows = await quiet_store.listed(session, self.table, all_of_them=everything)
-            return [self.out.model_validate(row.model_dump()) for row in rows]
+        async def list_all(
+            who: Reader, session: Transaction, everything: All = False, cursor: Cursor = None, limit: Limit = 50
+        ) -> Page[Out]:
+            before = cursors.decode(cursor)
+            found = await quiet_store.listed(
+                session, self.table, all_of_them=everything, before=before, limit=limit + 1
+            )
+            items = [self.out.model_validate(row.model_dump()) for row in found[:limit]]
+            return Page(items=items, next=cursors.after(found, limit))
 
         async def end_one(row_id: RowId, request: Request, who: Writer, session: Transaction) -> Response:
             await self.end(session, by(request, who), row_id)
             return Response(status_code=NO_CONTENT)
 
         name = path.removesuffix("s")
-        about: dict[str, Any] = {"response_model": list[self.out], "description": "Newest first."}  # type: ignore[name-defined]  # the model is known at run time only
+        about: dict[str, Any] = {"response_model": Page[self.out], "description": "Newest first."}  # type: ignore[name-defined]  # the model is known at run time only
         router.add_api_route(f"/{path}", list_all, name=f"list_{path}", summary=listed, **about)
         router.add_api_route(
             f"/{path}/{{row_id}}",
@@ -135,13 +143,11 @@ async def add_maintenance(request: Request, who: Writer, session: Transaction, b
 
 
 @router.get("/policy", summary="The policy, line by line")
-async def get_policy(
-    who: Reader, session: Transaction, server_id: Annotated[int | None, Query(ge=1)] = None
-) -> PolicyOut:
+async def get_policy(who: Reader, session: Transaction, server: ServerId = None) -> PolicyOut:
     """As it holds for a server, or for whatever nothing narrower is said of; and every change people made."""
     lines = lines_for(await quiet_store.line_changes(session))
-    if server_id is not None:
-        lines, _ = await quiet_store.policy_of(session, await actions.known_server(session, server_id))
+    if server is not None:
+        lines, _ = await quiet_store.policy_of(session, await actions.known_server(session, server))
     changes = await quiet_store.listed(session, PolicyChange, all_of_them=True)
     return PolicyOut(lines=[line_out(line) for line in lines], changes=[line_change_out(row) for row in changes])
 
@@ -169,6 +175,6 @@ async def restore_policy(row_id: RowId, request: Request, who: Writer, session: 
 
 
 @router.get("/changes/{row_id}/dry-run", summary="What would this change send now, where, and why?")
-async def get_dry_run(row_id: RowId, request: Request, who: Reader, session: Transaction) -> DryRunOut:
+async def dry_run_change(row_id: RowId, request: Request, who: Reader, session: Transaction) -> DryRunOut:
     """Today's policy, ignores, mutes, windows, routes and filters; nothing is written or sent."""
     return dry_run_out(await dry_run(session, services_of(request).settings, row_id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Body, Path, Query, Request, Response, status
+from fastapi import APIRouter, Body, Query, Request, Response, status
 
 from driftwatch.servers import changes, read, register
 from driftwatch.servers.imports import parse_import
@@ -12,6 +12,7 @@ from driftwatch.servers.read import ServerFilter
 from driftwatch.web.api import cursor as cursors
 from driftwatch.web.api.ascii_json import AsciiJSONResponse
 from driftwatch.web.api.models import (
+    AskedOut,
     BatchOutcome,
     EraName,
     Failure,
@@ -23,6 +24,8 @@ from driftwatch.web.api.models import (
     ServerOut,
     ServerPatch,
 )
+from driftwatch.web.api.models.base import NO_NUL
+from driftwatch.web.api.params import Cursor, Owner, RowId, Tag
 from driftwatch.web.api.server_shapes import outcome_out, patch_of, preview_out, server_out, spec_of
 from driftwatch.web.auth.dependencies import Reader, Transaction, Writer, services_of
 
@@ -30,9 +33,6 @@ router = APIRouter(tags=["servers"])
 
 MOST_IN_BATCH = 500
 
-ServerId = Annotated[int, Path(ge=1)]
-Limit = Annotated[int, Query(ge=1, le=500)]
-Cursor = Annotated[str | None, Query(max_length=200, description="`next` of the page before.")]
 DryRun = Annotated[bool, Query(description="Answer the same and store nothing.")]
 Force = Annotated[bool, Query(description="Watch it even if it cannot be read yet.")]
 
@@ -44,7 +44,7 @@ Force = Annotated[bool, Query(description="Watch it even if it cannot be read ye
     responses={200: {"model": PreviewOut, "description": "What a dry run found; nothing was stored."}},
     summary="Watch a server",
 )
-async def create(
+async def add_server(
     request: Request, who: Writer, body: ServerIn, dry_run: DryRun = False, force: Force = False
 ) -> RegisteredOut | AsciiJSONResponse:
     """Find the eras, poll each once, and watch the server from now on.
@@ -62,7 +62,7 @@ async def create(
 
 
 @router.post("/servers/batch", summary="Watch many servers")
-async def create_many(
+async def add_servers(
     request: Request,
     who: Writer,
     body: Annotated[list[ServerIn], Body(min_length=1, max_length=MOST_IN_BATCH)],
@@ -77,7 +77,7 @@ async def create_many(
 
 
 @router.post("/servers/import", summary="Watch what a file names")
-async def import_many(request: Request, who: Writer, body: ImportIn, dry_run: DryRun = False) -> list[BatchOutcome]:
+async def import_servers(request: Request, who: Writer, body: ImportIn, dry_run: DryRun = False) -> list[BatchOutcome]:
     """A client configuration (`mcp.json`), a registry `server.json`, or a list of URLs; one outcome per entry."""
     entries = parse_import(body.content.encode())
     specs = [spec_of(body, entry.spec) for entry in entries if entry.spec is not None]
@@ -98,16 +98,16 @@ async def import_many(request: Request, who: Writer, body: ImportIn, dry_run: Dr
 
 
 @router.get("/servers", summary="What is watched")
-async def list_all(
+async def list_servers(
     who: Reader,
     session: Transaction,
-    tag: str | None = None,
-    owner: str | None = None,
+    tag: Tag = None,
+    owner: Owner = None,
     state: Literal["active", "paused"] | None = None,
     era: EraName | None = None,
-    q: Annotated[str | None, Query(max_length=200, description="Text in name, URL or owner.")] = None,
+    q: Annotated[str | None, Query(max_length=200, pattern=NO_NUL, description="Text in name, URL or owner.")] = None,
     cursor: Cursor = None,
-    limit: Limit = 100,
+    limit: Annotated[int, Query(ge=1, le=500, description="Most items of the page.")] = 100,
 ) -> Page[ServerOut]:
     """Servers with their profiles, oldest first."""
     wanted = ServerFilter(tag=tag, owner=owner, state=state, era=era, text=q)
@@ -115,14 +115,14 @@ async def list_all(
     return Page(items=[server_out(server) for server in page.items], next=cursors.encode(page.next))
 
 
-@router.get("/servers/{server_id}", summary="One server")
-async def get(server_id: ServerId, who: Reader, session: Transaction) -> ServerOut:
+@router.get("/servers/{server_id:int}", summary="One server")
+async def get_server(server_id: RowId, who: Reader, session: Transaction) -> ServerOut:
     """A server with its profiles: what each kind of client sees, and how the last poll went."""
     return server_out(await read.load_server(session, server_id))
 
 
-@router.patch("/servers/{server_id}", summary="Change a server")
-async def edit(server_id: ServerId, request: Request, who: Writer, body: ServerPatch) -> ServerOut:
+@router.patch("/servers/{server_id:int}", summary="Change a server")
+async def change_server(server_id: RowId, request: Request, who: Writer, body: ServerPatch) -> ServerOut:
     """Fields that are not sent stay. Another origin needs the headers again."""
     services = services_of(request)
     await changes.patch(services, server_id, patch_of(body), actor=who.actor)
@@ -130,22 +130,22 @@ async def edit(server_id: ServerId, request: Request, who: Writer, body: ServerP
         return server_out(await read.load_server(session, server_id))
 
 
-@router.delete("/servers/{server_id}", status_code=status.HTTP_204_NO_CONTENT, summary="Stop watching and forget")
-async def delete(server_id: ServerId, request: Request, who: Writer) -> Response:
+@router.delete("/servers/{server_id:int}", status_code=status.HTTP_204_NO_CONTENT, summary="Stop watching and forget")
+async def remove_server(server_id: RowId, request: Request, who: Writer) -> Response:
     """Secrets are wiped at once, the history is purged afterwards."""
     await changes.delete(services_of(request), server_id, actor=who.actor)
     return Response(status_code=status.HTTP_204_NO_CONTENT)
 
 
 @router.post("/servers/{server_id}/poll", status_code=status.HTTP_202_ACCEPTED, summary="Check now")
-async def poll(server_id: ServerId, request: Request, who: Writer) -> dict[str, str]:
+async def check_server(server_id: RowId, request: Request, who: Writer) -> AskedOut:
     """Make every profile due at once; polls begin within a second. A poll in flight is never doubled."""
     asked = await changes.check_now(services_of(request), server_id, actor=who.actor)
-    return {"asked_at": asked.isoformat()}
+    return AskedOut(asked_at=asked)
 
 
 @router.post("/servers/{server_id}/pause", summary="Stop polling for a while")
-async def pause(server_id: ServerId, request: Request, who: Writer) -> ServerOut:
+async def pause_server(server_id: RowId, request: Request, who: Writer) -> ServerOut:
     """Nothing is polled until resumed; a paused server raises no not-watching alert."""
     services = services_of(request)
     await changes.pause(services, server_id, actor=who.actor)
@@ -154,7 +154,7 @@ async def pause(server_id: ServerId, request: Request, who: Writer) -> ServerOut
 
 
 @router.post("/servers/{server_id}/resume", summary="Poll again")
-async def resume(server_id: ServerId, request: Request, who: Writer) -> ServerOut:
+async def resume_server(server_id: RowId, request: Request, who: Writer) -> ServerOut:
     """Every profile is due at once."""
     services = services_of(request)
     await changes.resume(services, server_id, actor=who.actor)

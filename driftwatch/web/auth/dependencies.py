@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlmodel.ext.asyncio.session import AsyncSession
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from driftwatch.app import Services
     from driftwatch.web.equivalences import Equivalences
 
-bearer = HTTPBearer(auto_error=False, description="A token `dw_…`; the first one is in HOME/admin-token.")
+bearer = HTTPBearer(
+    auto_error=False, scheme_name="token", description="A token `dw_…`; the first one is in HOME/admin-token."
+)
 
 
 class UnauthenticatedError(InputError):
@@ -71,9 +73,11 @@ def allowed(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     return caller
 
 
-Reader = Annotated[Caller, Depends(allowed("read"))]
-Writer = Annotated[Caller, Depends(allowed("write"))]
-Pusher = Annotated[Caller, Depends(allowed("push"))]
+#: the scopes are told in the description of the API; :func:`allowed` demands them
+Reader = Annotated[Caller, Security(allowed("read"), scopes=["read"])]
+Writer = Annotated[Caller, Security(allowed("write"), scopes=["write"])]
+Checker = Annotated[Caller, Security(allowed("check"), scopes=["check"])]
+Pusher = Annotated[Caller, Security(allowed("push"), scopes=["push"])]
 
 
 @dataclass(frozen=True, slots=True)

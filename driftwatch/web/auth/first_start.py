@@ -12,7 +12,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.errors import SettingsError
 from driftwatch.settings import Settings
 from driftwatch.web.auth import store, tokens
-from driftwatch.web.server import is_loopback
+from driftwatch.web.loopback import is_loopback
 
 FILE_NAME: Final = "admin-token"
 

@@ -12,7 +12,6 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from sqlmodel.ext.asyncio.session import AsyncSession
 
 from driftwatch.classify.findings import RULES
-from driftwatch.history import changelog_store
 from driftwatch.history import read as history_read
 from driftwatch.history.change_filter import ChangeFilter
 from driftwatch.history.views import ChangeView
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 #: changesets on a page, and in an export at most
 PAGE: Final = 15
 EXPORTED: Final = 200
-#: changes of one page; a deploy of all tools of a large server, seen by two kinds of clients, fits
-MOST: Final = 5_000
 VERDICTS: Final = ("breaking", "invalid", "undecided", "compatible")
 ANNOUNCEMENTS: Final = ("silent", "announced", "unknown", "pending")
 ERAS: Final = ("modern", "legacy")
@@ -133,19 +130,7 @@ async def _load(
         era=chosen.era or None,
         rule=chosen.rule or None,
     )
-    sets = await changelog_store.changeset_ids(session, fits, cursor=before, limit=limit + 1)
-    changes = await history_read.load_changes(
-        session,
-        server_id=chosen.server,
-        verdict=chosen.verdict or None,
-        announcement=chosen.announcement or None,
-        era=chosen.era or None,
-        rule=chosen.rule or None,
-        changesets=sets[:limit],
-        limit=MOST,
-        brief=brief,
-    )
-    return changes, sets[limit - 1] if len(sets) > limit else None
+    return await history_read.load_changelog(session, fits, cursor=before, limit=limit, brief=brief)
 
 
 def _filters(chosen: Wanted, tags: Sequence[str]) -> list[chips.Filter]:

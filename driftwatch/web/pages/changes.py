@@ -11,7 +11,7 @@ from sqlmodel.ext.asyncio.session import AsyncSession
 from driftwatch.alerts import actions, delivery_read
 from driftwatch.alerts import read as alerts_read
 from driftwatch.alerts.dry_run import dry_run
-from driftwatch.alerts.views import AlertView
+from driftwatch.alerts.views import AlertView, alerting_line
 from driftwatch.errors import InputError
 from driftwatch.history import read as history_read
 from driftwatch.history import tool_read
@@ -38,13 +38,13 @@ def router(services: Services) -> APIRouter:
             siblings = await history_read.load_changeset(session, change.changeset_id, brief=True)
             old, new = await _definitions(session, change)
             server = await store.server_line(session, change.server_id)
-            decision = next(iter(await alerts_read.decisions_for_change(session, change_id)), None)
+            decisions = await alerts_read.decisions_for_change(session, change_id)
             alert = await alerts_read.alert_for_changeset(session, change.changeset_id)
             deliveries = await delivery_read.deliveries_for_alert(session, alert.id) if alert else []
             channels = await delivery_read.channels(session)
             planned = (await dry_run(session, services.settings, change_id)).plan
             baseline = (await alerts_read.baselines(session, [change.tool_id])).get(change.tool_id)
-        do = story.todo(change, decision.line if decision and decision.outcome == "alert" else None, server.owner)
+        do = story.todo(change, alerting_line(decisions), server.owner)
         proof, url = story.proof(change), f"{services.settings.public_url}/changes/{change.id}"
         return render(
             request,
@@ -69,7 +69,7 @@ def router(services: Services) -> APIRouter:
             markdown=exports.change(change, story.headline(change), proof, do, url),
             rename=story.rename(change, siblings),
             announced=announced.explain(change, now),
-            telling=telling.tell(decision, alert, deliveries, channels, now, planned),
+            telling=telling.tell(next(iter(decisions), None), alert, deliveries, channels, now, planned),
             rules=quieting.ignorable(change),
             alert=alert,
             baseline=lineage.accepted(baseline, now),
@@ -82,8 +82,8 @@ def router(services: Services) -> APIRouter:
         async with services.db.transaction() as session:
             change = await history_read.load_change(session, change_id)
             server = await store.server_line(session, change.server_id)
-            decision = next(iter(await alerts_read.decisions_for_change(session, change_id)), None)
-        do = story.todo(change, decision.line if decision and decision.outcome == "alert" else None, server.owner)
+            decisions = await alerts_read.decisions_for_change(session, change_id)
+        do = story.todo(change, alerting_line(decisions), server.owner)
         url = f"{services.settings.public_url}/changes/{change.id}"
         text = exports.change(change, story.headline(change), story.proof(change), do, url)
         return Response(text, media_type="text/markdown; charset=utf-8")

@@ -38,7 +38,7 @@ def unsettled(doubts: Iterable[Mapping[str, Doubt]]) -> list[Named]:
         for tool, doubt in by_tool.items():
             if doubt.restless:
                 seen.setdefault(tool, _restless(doubt, "" if tool else f"{fleet.ITSELF}: "))
-    return sorted(seen.items(), key=lambda item: item[0])[:MAX_FINDINGS]
+    return sorted(seen.items(), key=lambda item: item[0])
 
 
 def of_server(profiles: Sequence[ProfileLine], now: datetime) -> list[Named]:
@@ -64,7 +64,7 @@ def notes(lists: Iterable[ListView], tools: Iterable[ToolView]) -> list[Named]:
         for raw in line.findings:
             note = _note(raw)
             seen.setdefault((line.name, note.rule, note.where), (line.name, note))
-    return list(seen.values())[:MAX_FINDINGS]
+    return list(seen.values())
 
 
 def _invalid(raw: Mapping[str, Any]) -> found.Note:

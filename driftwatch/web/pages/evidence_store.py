@@ -14,6 +14,7 @@ from driftwatch.web.pages.evidence_views import Evidence, Happened, Marked, Stre
 
 #: of each kind at most this many, the newest
 CAP: Final = 400
+CAP_CHANGES: Final = 4 * CAP
 
 _PROFILES = "SELECT id FROM profile WHERE server_id = :server AND closed_at IS NULL"
 _STREAMS = text(f"""
@@ -44,7 +45,7 @@ async def evidence(session: AsyncSession, server_id: int, start: datetime) -> Ev
     streams = (await run_sql(session, _STREAMS, given)).all()
     notified = (await run_sql(session, _NOTIFIED, given)).all()
     restarts = (await run_sql(session, _RESTARTS, given)).all()
-    changes = (await run_sql(session, _CHANGES, {**given, "cap": 4 * CAP})).all()
+    changes = (await run_sql(session, _CHANGES, {**given, "cap": CAP_CHANGES})).all()
     return Evidence(
         streams=tuple(Stretch(r.era, r.acked, r.verified_until, r.ended_by) for r in reversed(streams)),
         notified=tuple(

@@ -99,10 +99,19 @@ def lines(rows: Sequence[FleetRow], alerts: Sequence[AlertView], now: datetime) 
 
 def standing(servers: Sequence[Watched], alerts: Sequence[AlertView]) -> list[tuple[int, Standing]]:
     """How every server (by id) stands, in the order of the table."""
+    return [(one.id, how) for one, how in in_order(servers, alerts)]
+
+
+def in_order(servers: Sequence[Watched], alerts: Sequence[AlertView]) -> list[tuple[Watched, Standing]]:
+    """How every server stands, in the order of the table."""
     open_drift = {alert.server_id for alert in alerts if _open_drift(alert)}
     stands = [(one, _stand(one.id in open_drift, one.state, one.failing, one.unsettled)) for one in servers]
-    stands.sort(key=lambda item: (_ORDER[item[1]], item[0].name))
-    return [(one.id, how) for one, how in stands]
+    return sorted(stands, key=lambda item: place(*item))
+
+
+def place(server: Watched, stand: Standing) -> tuple[int, str]:
+    """Where a server stands in the order of the table."""
+    return _ORDER[stand], server.name
 
 
 def tally(stands: Sequence[Standing]) -> Tally:

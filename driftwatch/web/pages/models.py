@@ -133,6 +133,7 @@ class Polls:
 class PollEventLine:
     """A moment at which polls of a profile began to end differently."""
 
+    id: int
     at: datetime
     era: str
     outcome: str

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from driftwatch.classify.findings import RULES
 from driftwatch.history.search_views import ToolHit
 from driftwatch.web.pages import words
 from driftwatch.web.pages.words import State
+
+Kind = Literal["servers", "tools", "fields", "rules"]
 
 #: hits shown of each kind; one more is asked for, to know whether there are more
 CAP: Final = 20

@@ -64,7 +64,9 @@ def router(services: Services) -> APIRouter:
             lists = await tool_read.newest_lists(session, server_id)
             doubts = [await load_doubts(session, profile.id) for profile in profiles]
             baselines = await alerts_read.baselines(session, [tool.id for tool in tools])
-            changes = await history_read.load_changes(session, server_id=server_id, limit=RECENT)
+            changes = await history_read.load_changes(
+                session, history_read.ChangeFilter(server_id=server_id), limit=RECENT
+            )
             against = await transitive.stored_verdicts(session, [t.last_change_id for t in tools if t.last_change_id])
             alerts = await heads_store.server_heads(session, server_id, limit=20)
             told = await delivery_read.deliveries_for_alerts(session, [alert.id for alert in alerts])
@@ -100,7 +102,7 @@ def router(services: Services) -> APIRouter:
                 *conformance.unsettled(doubts),
                 *conformance.of_server(profiles, now),
                 *conformance.notes(lists, tools),
-            ],
+            ][: conformance.MAX_FINDINGS],
             instructions=said.instructions(lists),
             statements=said.lines(statements),
             entries=entries.gather(changes),

@@ -84,8 +84,10 @@ async def polls(session: AsyncSession, server_id: int) -> Polls:
     return Polls(total, unchanged, errors, spent / walked if walked else None, longest)
 
 
-async def poll_events(session: AsyncSession, server_id: int, *, limit: int = 10) -> list[PollEventLine]:
-    """When polls of a server began to end differently, newest first."""
+async def poll_events(
+    session: AsyncSession, server_id: int, *, before: int | None = None, limit: int = 10
+) -> list[PollEventLine]:
+    """When polls of a server began to end differently, newest first; ``before``: the last one already seen."""
     query = (
         select(PollEvent, Profile.era)
         .join(Profile, col(Profile.id) == PollEvent.profile_id)
@@ -93,8 +95,10 @@ async def poll_events(session: AsyncSession, server_id: int, *, limit: int = 10)
         .order_by(col(PollEvent.id).desc())
         .limit(limit)
     )
+    if before is not None:
+        query = query.where(col(PollEvent.id) < before)
     return [
-        PollEventLine(when(event.at), era, event.outcome, _message(event.detail))
+        PollEventLine(row_id(event.id), when(event.at), era, event.outcome, _message(event.detail))
         for event, era in (await session.exec(query)).all()
     ]
 

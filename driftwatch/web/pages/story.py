@@ -64,10 +64,15 @@ def versions(change: ChangeView) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """A hint that a tool went under another name; ``href`` leads to the other change, where it is known."""
+    """A hint that a tool went under another name; ``change_id`` is the other change, where it is known."""
 
     sentence: str
-    href: str
+    change_id: int | None
+
+    @property
+    def href(self) -> str:
+        """The other change's page; empty where it is not known."""
+        return f"/changes/{self.change_id}" if self.change_id else ""
 
 
 def rename(change: ChangeView, siblings: Sequence[ChangeView]) -> Rename | None:
@@ -80,7 +85,7 @@ def rename(change: ChangeView, siblings: Sequence[ChangeView]) -> Rename | None:
     other = hint["tool"].replace("`", "’")
     named = f"now `{other}`" if change.kind == "removed" else f"what was `{other}` before"
     found = next((c for c in siblings if c.tool == hint["tool"] and c.era == change.era), None)
-    return Rename(f"It may be {named}: {how}. A hint, not a fact.", f"/changes/{found.id}" if found else "")
+    return Rename(f"It may be {named}: {how}. A hint, not a fact.", found.id if found else None)
 
 
 def todo(change: ChangeView, line: str | None, owner: str | None) -> str | None:

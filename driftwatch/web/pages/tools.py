@@ -53,7 +53,7 @@ def router(services: Services) -> APIRouter:
             chosen = lineage.pair(versions, baseline, (old, new))
             before = Definition.of(await history_read.definition(session, chosen.old.id))
             after = Definition.of(await history_read.definition(session, chosen.new.id))
-            changes = await history_read.load_changes(session, tool_id=tool_id, limit=RECENT)
+            changes = await history_read.load_changes(session, history_read.ChangeFilter(tool_id=tool_id), limit=RECENT)
             across = await _current_sides(session, versions, [twin for twin in twins if twin.era != head.era])
             newest = changes[0] if changes else None
             choices = await transitive_store.choices(session, head.server_id)

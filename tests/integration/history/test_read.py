@@ -69,15 +69,17 @@ async def told(world: World) -> World:
     ],
 )
 async def test_filters(told: World, filters: dict[str, Any], expected: list[int]) -> None:
+    place = {key: value for key, value in filters.items() if key in {"ids", "cursor", "limit"}}
+    wanted = read.ChangeFilter(**{key: value for key, value in filters.items() if key not in place})
     async with told.db.transaction() as session:
-        assert [change.id for change in await read.load_changes(session, **filters)] == expected
+        assert [change.id for change in await read.load_changes(session, wanted, **place)] == expected
 
 
 async def test_since_is_the_time_of_recording(told: World) -> None:
     async with told.db.transaction() as session:
         newest = (await read.load_change(session, 4)).recorded_at
-        assert [change.id for change in await read.load_changes(session, since=newest)] == [4]
-        assert await read.load_changes(session, since=newest + timedelta(seconds=1)) == []
+        assert [change.id for change in await read.load_changes(session, read.ChangeFilter(since=newest))] == [4]
+        assert await read.load_changes(session, read.ChangeFilter(since=newest + timedelta(seconds=1))) == []
 
 
 async def test_a_changeset_is_whole_and_in_order(told: World) -> None:

@@ -45,9 +45,9 @@ async def rows(world: World, table: type[Any]) -> Sequence[Any]:
         return (await session.exec(select(table).order_by(*table.__table__.primary_key))).all()
 
 
-async def changes(world: World, **filters: Any) -> list[ChangeView]:
+async def changes(world: World, *, limit: int = 50, **filters: Any) -> list[ChangeView]:
     async with world.db.transaction() as session:
-        return await read.load_changes(session, **filters)
+        return await read.load_changes(session, read.ChangeFilter(**filters), limit=limit)
 
 
 async def state(world: World, profile: int = 0) -> ProfileState:

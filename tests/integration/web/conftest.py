@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
-from browser.world import Template, World, seeded
+from browser.world import Template, World
 
 from driftwatch.app import Services
 from driftwatch.web.app import create_app
@@ -52,13 +51,6 @@ async def stranger(services: Services) -> AsyncIterator[httpx2.AsyncClient]:
     transport = httpx2.ASGITransport(app=create_app(services))
     async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as client:
         yield client
-
-
-@pytest.fixture(scope="session")
-def template(postgres_server: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Template]:
-    """A database with ten servers in every state, seeded once and copied for each test."""
-    with seeded(postgres_server, tmp_path_factory.mktemp("seed")) as found:
-        yield found
 
 
 @pytest.fixture

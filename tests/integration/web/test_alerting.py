@@ -96,11 +96,11 @@ async def test_a_test_message_its_log_and_sending_it_again(services: Services, a
     assert (delivery["event"], delivery["state"]) == ("test", "queued")
     assert (await api.post(f"/deliveries/{delivery['id']}/redeliver")).status_code == 409
     await outbox.deliver_due(services)
-    (logged,) = (await api.get(f"/channels/{number}/deliveries")).json()
+    (logged,) = (await api.get(f"/channels/{number}/deliveries")).json()["items"]
     assert logged["attempts"][0]["outcome"] == "transient", "nobody listens on that port"
     async with services.db.engine.begin() as connection:
         await connection.exec_driver_sql("UPDATE outbox SET state = 'dead'")
-    assert (await api.get(f"/channels/{number}/deliveries?state=dead")).json()[0]["id"] == delivery["id"]
+    assert (await api.get(f"/channels/{number}/deliveries?state=dead")).json()["items"][0]["id"] == delivery["id"]
     again = (await api.post(f"/deliveries/{delivery['id']}/redeliver")).json()
     assert (again["state"], again["id"]) == ("queued", delivery["id"])
 
@@ -148,19 +148,19 @@ async def test_mutes_ignores_windows_and_policy_over_the_api(services: Services,
     assert (await api.post(f"/alerts/{alert}/mute", json={"until": soon()})).status_code == 200
     assert (await api.post(f"/alerts/{alert}/mute", json={"until": "2026-12-01T00:00:00"})).status_code == 422
     mute = (await api.post("/mutes", json={"server_id": server.id, "until": soon(), "tool": "refund"})).json()
-    assert [m["tool"] for m in (await api.get("/mutes")).json()] == ["refund", None]
+    assert [m["tool"] for m in (await api.get("/mutes")).json()["items"]] == ["refund", None]
     assert (await api.delete(f"/mutes/{mute['id']}")).status_code == 204
     ignore = (await api.post("/ignores", json={"rule": "output-null-added", "reason": "known"})).json()
     assert (await api.post("/ignores", json={"reason": "everything"})).status_code == 422
     assert (await api.delete(f"/ignores/{ignore['id']}")).status_code == 204
-    assert (await api.get("/ignores")).json() == []
-    assert [i["ended_by"] for i in (await api.get("/ignores?all=true")).json()] == ["mei"]
+    assert (await api.get("/ignores")).json()["items"] == []
+    assert [i["ended_by"] for i in (await api.get("/ignores?all=true")).json()["items"]] == ["mei"]
     window = (await api.post("/maintenance", json={"tag": "prod", "starts_at": soon(), "ends_at": soon(2)})).json()
     assert (await api.delete(f"/maintenance/{window['id']}")).status_code == 204
     assert (await api.delete(f"/maintenance/{window['id']}")).status_code == 409
     change = {"line": "wording-only", "outcome": "alert", "severity": "notice", "server_id": server.id}
     number = (await api.post("/policy/changes", json=change)).json()["id"]
-    lines = {x["line"]: x for x in (await api.get(f"/policy?server_id={server.id}")).json()["lines"]}
+    lines = {x["line"]: x for x in (await api.get(f"/policy?server={server.id}")).json()["lines"]}
     assert lines["wording-only"]["outcome"] == "alert"
     assert (await api.delete(f"/policy/changes/{number}")).status_code == 204
     assert (await api.get("/policy")).json()["changes"] == []

@@ -78,9 +78,9 @@ def problem(answer: httpx2.Response, status: int, code: str) -> dict[str, Any]:
         (("read",), "GET", "/alerts/999", 404, "not-found"),
         (("read",), "GET", "/tools/999/versions", 404, "not-found"),
         (("read",), "GET", "/tools/999/diff?from=1&to=2", 404, "not-found"),
-        (("read",), "GET", "/changes?cursor=nonsense", 422, "bad-cursor"),
+        (("read",), "GET", "/changes?cursor=nonsense", 422, "invalid-request"),
         (("read",), "GET", "/changes?verdict=fine", 422, "invalid-request"),
-        (("read",), "GET", "/servers/99999999999999999999", 422, "unstorable-value"),
+        (("read",), "GET", "/servers/99999999999999999999", 422, "invalid-request"),
         (("read",), "GET", "/nothing-here", 404, "not-found"),
         (("read",), "PUT", "/servers", 405, "method-not-allowed"),
     ],
@@ -93,6 +93,18 @@ async def test_refusals_are_problem_documents(
         problem(answer, status, code)
         if status == 401:
             assert answer.headers["www-authenticate"] == "Bearer"
+
+
+async def test_a_method_that_is_not_there_is_told_which_are(services: Services) -> None:
+    async with await client_with(services, "read") as client:
+        for path, methods in (
+            ("/servers", "GET, POST"),
+            ("/servers/1", "GET, PATCH, DELETE"),
+            ("/servers/batch", "POST"),
+        ):
+            answer = await client.put(path)
+            problem(answer, 405, "method-not-allowed")
+            assert answer.headers["allow"] == methods
 
 
 async def test_a_wrong_token_is_refused(services: Services) -> None:
@@ -132,7 +144,7 @@ async def test_text_that_no_database_stores_is_refused_not_a_crash(writer: httpx
     for path in ("/servers?tag=%00", "/servers?q=%00", "/servers?owner=%00", "/changes?tool=%00"):
         answer = await writer.get(path)
         if answer.status_code != 200:  # names of tools may hold anything: looking for one is no error
-            problem(answer, 422, "unstorable-value")
+            problem(answer, 422, "invalid-request")
 
 
 async def test_an_unreachable_server_is_refused_unless_forced(writer: httpx2.AsyncClient, free_url: str) -> None:

@@ -44,7 +44,7 @@ async def test_who_may_see_a_badge(visitor: Any) -> None:
     world = visitor.world
     path = f"/badges/servers/{world.servers['orders']}.json"
     for public, headers, expected in (
-        (False, {}, 303),
+        (False, {}, 401),
         (False, {"authorization": "Bearer dw_nobody"}, 401),
         (False, {"authorization": f"Bearer {world.token}"}, 200),
         (True, {}, 200),

@@ -108,7 +108,7 @@ async def look(services: Services, fake: FakeSlack) -> Told:
         deliveries, logs = {}, {}
         for kind, channel in channels.items():
             listed = await client.get(f"/api/v1/channels/{channel['id']}/deliveries", headers=api)
-            deliveries[kind] = listed.json()[-1]
+            deliveries[kind] = listed.json()["items"][-1]
             logs[kind] = await visitor.get(f"/settings/channels?log={channel['id']}")
         return Told(fake, await visitor.get("/settings/channels"), channels, deliveries, logs)
 

@@ -85,6 +85,11 @@ def test_cursors_round_trip_and_refuse_what_is_not_theirs() -> None:
     assert cursor.decode(cursor.encode(42)) == 42
     assert cursor.decode(None) is None
     assert cursor.encode(None) is None
-    for bad in ("", "x", "dj", "djE6LTE", "é", "A" * 500, cursor.encode(10**30) or ""):
+    for bad in ("", "x", "v1.", "v1.0", "v1.-1", "v1.1\n", "v1.٣", "é", "A" * 500, cursor.encode(10**30) or ""):
         with pytest.raises(cursor.BadCursorError):
             cursor.decode(bad)
+    for name in ("orders", "", "a:b.c", "é"):
+        assert cursor.decode_place(cursor.encode_place(2, name)) == (2, name)
+    for bad in ("", "v1.1", "v2.", "v2.1", "v2.10.", "v2.1.A", "v2.1.é", "v2.1.=="):
+        with pytest.raises(cursor.BadCursorError):
+            cursor.decode_place(bad)

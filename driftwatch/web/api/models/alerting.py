@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import BaseModel, Field
 
-from driftwatch.web.api.models.base import Strict
+from driftwatch.web.api.models.base import Flag, Id, Moment, Name, Reason, Severity, Strict, Tag, Text
 
 ChannelKind = Literal["slack-webhook", "slack-app", "webhook"]
 Outcome = Literal["alert", "summary", "history"]
-Severity = Literal["critical", "warning", "notice"]
-Name: Any = Field(min_length=1, max_length=100)
-Words: Any = Field(default=None, max_length=2000)
-Wanted: Any = Field(default_factory=list, max_length=100)
+Pattern = Annotated[Text, Field(max_length=1000)]
+Wanted = Annotated[list[Pattern], Field(max_length=100)]
 
 
 class MatchIn(Strict):
     """What an alert must be like; an empty list asks nothing. `servers` and `tools` are globs such as `orders-*`."""
 
-    kinds: list[str] = Wanted
-    severities: list[str] = Wanted
-    servers: list[str] = Wanted
-    tags: list[str] = Wanted
-    owners: list[str] = Wanted
-    tools: list[str] = Wanted
-    verdicts: list[str] = Wanted
-    announcements: list[str] = Wanted
-    reasons: list[str] = Wanted
-    directions: list[str] = Wanted
-    via: list[str] = Wanted
-    changes: list[str] = Wanted
-    events: list[str] = Wanted
+    kinds: Wanted = Field(default_factory=list)
+    severities: Wanted = Field(default_factory=list)
+    servers: Wanted = Field(default_factory=list)
+    tags: Wanted = Field(default_factory=list)
+    owners: Wanted = Field(default_factory=list)
+    tools: Wanted = Field(default_factory=list)
+    verdicts: Wanted = Field(default_factory=list)
+    announcements: Wanted = Field(default_factory=list)
+    reasons: Wanted = Field(default_factory=list)
+    directions: Wanted = Field(default_factory=list)
+    via: Wanted = Field(default_factory=list)
+    changes: Wanted = Field(default_factory=list)
+    events: Wanted = Field(default_factory=list)
 
 
 class ChannelConfigIn(Strict):
@@ -47,7 +45,7 @@ class ChannelConfigIn(Strict):
 class ChannelIn(Strict):
     """A new channel."""
 
-    name: str = Name
+    name: Name
     kind: ChannelKind
     config: ChannelConfigIn
     accepts: MatchIn | None = Field(default=None, description="What it wants to hear; nothing: everything.")
@@ -56,10 +54,10 @@ class ChannelIn(Strict):
 class ChannelPatch(Strict):
     """What to change; what is left out stays."""
 
-    name: str | None = Field(default=None, min_length=1, max_length=100)
+    name: Name | None = None
     config: ChannelConfigIn | None = None
     accepts: MatchIn | None = None
-    enabled: bool | None = None
+    enabled: Flag | None = None
 
 
 class ChannelOut(BaseModel):
@@ -121,18 +119,18 @@ class DeliveryOut(BaseModel):
 class RouteIn(Strict):
     """A route. The first that matches decides; one that `goes_on` adds its channels to those of the next match."""
 
-    name: str = Name
+    name: Name
     match: MatchIn = Field(default_factory=MatchIn)
-    channels: list[int] = Field(max_length=100)
-    goes_on: bool = False
+    channels: list[Id] = Field(max_length=100)
+    goes_on: Flag = False
 
 
 class RoutePatch(Strict):
     """What to change; what is left out stays."""
 
     match: MatchIn | None = None
-    channels: list[int] | None = Field(default=None, max_length=100)
-    goes_on: bool | None = None
+    channels: list[Id] | None = Field(default=None, max_length=100)
+    goes_on: Flag | None = None
 
 
 class RouteOut(BaseModel):
@@ -148,14 +146,14 @@ class RouteOut(BaseModel):
 class MuteAlertIn(Strict):
     """Until when, at most 90 days."""
 
-    until: AwareDatetime
-    reason: str | None = Words
+    until: Moment
+    reason: Reason = None
 
 
 class MuteIn(MuteAlertIn):
     """A mute of a server, or of one of its tools by name."""
 
-    server_id: int = Field(ge=1)
+    server_id: Id
     tool: str | None = Field(default=None, max_length=1000)
 
 
@@ -177,12 +175,12 @@ class MuteOut(BaseModel):
 class IgnoreIn(Strict):
     """What is left out is open; at least one of server, tool, rule and pointer is given."""
 
-    server_id: int | None = Field(default=None, ge=1)
+    server_id: Id | None = None
     tool: str | None = Field(default=None, max_length=1000)
-    rule: str | None = Field(default=None, max_length=100)
-    pointer: str | None = Field(default=None, max_length=2000, description="Everything below it is ignored too.")
-    reason: str = Field(min_length=1, max_length=2000)
-    expires_at: AwareDatetime | None = None
+    rule: Text | None = Field(default=None, max_length=100)
+    pointer: Text | None = Field(default=None, max_length=2000, description="Everything below it is ignored too.")
+    reason: Text = Field(min_length=1, max_length=2000)
+    expires_at: Moment | None = None
 
 
 class IgnoreOut(BaseModel):
@@ -204,11 +202,11 @@ class IgnoreOut(BaseModel):
 class MaintenanceIn(Strict):
     """For a server, a tag, or everything (neither)."""
 
-    server_id: int | None = Field(default=None, ge=1)
-    tag: str | None = Field(default=None, min_length=1, max_length=100)
-    starts_at: AwareDatetime
-    ends_at: AwareDatetime
-    reason: str | None = Words
+    server_id: Id | None = None
+    tag: Tag | None = None
+    starts_at: Moment
+    ends_at: Moment
+    reason: Reason = None
 
 
 class MaintenanceOut(BaseModel):
@@ -227,11 +225,11 @@ class MaintenanceOut(BaseModel):
 class LineIn(Strict):
     """A line of the policy with another outcome, for a server, a tag, or everything (neither)."""
 
-    line: str = Field(max_length=100)
+    line: Text = Field(max_length=100)
     outcome: Outcome
     severity: Severity | None = None
-    server_id: int | None = Field(default=None, ge=1)
-    tag: str | None = Field(default=None, min_length=1, max_length=100)
+    server_id: Id | None = None
+    tag: Tag | None = None
 
 
 class LineOut(BaseModel):

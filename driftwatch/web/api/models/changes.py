@@ -66,6 +66,7 @@ class ChangeOut(BaseModel):
     """One tool's transition. ``witness`` is that of the worst part."""
 
     id: int
+    headline: str = Field(examples=["`status` may now be null"], description="In words; names in backticks.")
     changeset_id: int
     server_id: int
     server: str
@@ -97,12 +98,34 @@ class ChangeOut(BaseModel):
     )
 
 
+class RenameOut(BaseModel):
+    """A hint that a tool went under another name: never a fact."""
+
+    sentence: str
+    change_id: int | None = Field(description="The other change, where it is known.")
+
+
+class DecisionOut(BaseModel):
+    """Why a change did or did not alert: the policy's lines in order, up to the one that matched."""
+
+    outcome: str
+    line: str
+    severity: str | None
+    at: datetime
+    path: list[dict[str, Any]]
+
+
 class ChangeDetail(ChangeOut):
     """A change with the evidence about its announcement and the decision whether to alert."""
 
+    url: str = Field(description="Its page.")
+    summary: str = Field(description="Which parts changed and which did not.")
+    proof: str = Field(description="Does it break a client that holds the old contract, in words.")
+    todo: str | None = Field(description="What to do, where somebody was alerted.")
+    rename: RenameOut | None = None
     evidence: EvidenceOut | None = None
     alert_id: int | None = None
-    decision: dict[str, Any] | None = None
+    decision: DecisionOut | None = None
 
 
 class ChangesetOut(BaseModel):

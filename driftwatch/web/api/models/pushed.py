@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from driftwatch.web.api.models.base import EraName, Strict
-from driftwatch.web.api.models.servers import Tag
+from driftwatch.web.api.models.base import EraName, Strict, Tag
 
 Kebab = Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[a-z][a-z0-9-]*$")]
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from driftwatch.web.api.models.base import EraName, Failure, Strict
+from driftwatch.web.api.models.base import EraName, Failure, Flag, Seconds, Strict, Tag, Text
 from driftwatch.web.api.models.credentials import CredentialIn, CredentialOut, Header
 
-Tag = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\w.:/-]+$")]
+Eras = Annotated[list[EraName], Field(max_length=2)]
 
 
 class ServerIn(Strict):
@@ -44,7 +44,7 @@ class ServerIn(Strict):
         },
     )
 
-    url: str = Field(min_length=1, max_length=2048, description="The MCP endpoint, http or https.")
+    url: Text = Field(min_length=1, max_length=2048, description="The MCP endpoint, http or https.")
     name: str | None = Field(
         default=None, min_length=1, max_length=200, description="Unique; default: made from the URL's host."
     )
@@ -54,18 +54,18 @@ class ServerIn(Strict):
         description="Secret request headers; short for a `credential` of the kind `headers`.",
     )
     credential: CredentialIn | None = None
-    interval_seconds: int | None = Field(default=None, gt=0, le=86_400, description="Poll interval; default 300.")
-    eras: Literal["auto"] | list[EraName] = Field(
+    interval_seconds: Seconds | None = Field(default=None, description="Poll interval; default 300.")
+    eras: Literal["auto"] | Eras = Field(
         default="auto", description="Which protocol eras to watch; auto: every era the server speaks."
     )
     tags: list[Tag] = Field(default_factory=list, max_length=50)
-    owner: str | None = Field(default=None, max_length=200)
+    owner: Text | None = Field(default=None, max_length=200)
     listen: Literal["auto", "off"] = Field(default="auto", description="Whether change streams may be held.")
     mode: Literal["follow", "pinned"] = Field(
         default="follow",
         description="follow: compatible changes are accepted by themselves; pinned: only people accept.",
     )
-    transitive: bool = Field(
+    transitive: Flag = Field(
         default=False, description="Severity also against the versions between the baseline and now, at most 20."
     )
 
@@ -77,18 +77,18 @@ class ServerPatch(Strict):
     """
 
     name: str | None = Field(default=None, min_length=1, max_length=200)
-    url: str | None = Field(default=None, min_length=1, max_length=2048)
+    url: Text | None = Field(default=None, min_length=1, max_length=2048)
     headers: dict[Annotated[str, Field(min_length=1, max_length=200)], Header] | None = Field(
         default=None, max_length=50
     )
     credential: CredentialIn | None = None
-    interval_seconds: int | None = Field(default=None, gt=0, le=86_400)
-    eras: Literal["auto"] | list[EraName] | None = None
+    interval_seconds: Seconds | None = None
+    eras: Literal["auto"] | Eras | None = None
     tags: list[Tag] | None = Field(default=None, max_length=50)
-    owner: str | None = Field(default=None, max_length=200)
+    owner: Text | None = Field(default=None, max_length=200)
     listen: Literal["auto", "off"] | None = None
     mode: Literal["follow", "pinned"] | None = None
-    transitive: bool | None = None
+    transitive: Flag | None = None
 
 
 class ProfileOut(BaseModel):
@@ -172,7 +172,13 @@ class ImportIn(Strict):
     """A client configuration, a registry ``server.json``, or a list of URLs, as text."""
 
     content: str = Field(min_length=1, max_length=2_000_000)
-    interval_seconds: int | None = Field(default=None, gt=0, le=86_400)
+    interval_seconds: Seconds | None = None
     tags: list[Tag] = Field(default_factory=list, max_length=50)
-    owner: str | None = Field(default=None, max_length=200)
-    force: bool = False
+    owner: Text | None = Field(default=None, max_length=200)
+    force: Flag = False
+
+
+class AskedOut(BaseModel):
+    """Polls were asked for at this time; they begin within a second."""
+
+    asked_at: datetime

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from driftwatch.web.api.models.base import EraName, Strict, Verdict
+from driftwatch.web.api.models.changes import PartOut
 
 
 class ToolOut(BaseModel):
@@ -72,3 +73,51 @@ class VersionDetail(VersionOut):
 
     definition: Any = Field(description="None: it cannot be read as JSON; `invalid` says why.")
     verbatim: str
+
+
+class BaselineOut(BaseModel):
+    """What was last accepted for a tool. `version` None: its absence.
+
+    `mode`: first (what the first poll saw), follow, settled or person.
+    """
+
+    version: int | None
+    mode: str
+    by: str | None
+    at: datetime | None
+    reason: str | None
+
+
+class TwinOut(BaseModel):
+    """The tool of that name as another kind of client sees it."""
+
+    tool_id: int
+    era: EraName
+
+
+class ToolPageOut(BaseModel):
+    """One tool in one profile. `current_version` None: it is absent now."""
+
+    id: int
+    name: str
+    server_id: int
+    server: str
+    owner: str | None
+    mode: str
+    profile_id: int
+    era: EraName
+    current_version: int | None
+    baseline: BaselineOut | None
+    twins: list[TwinOut]
+
+
+class DiffOut(BaseModel):
+    """What going from one version to another means for clients that hold the first one."""
+
+    tool_id: int
+    from_version: int
+    to_version: int
+    verdict: Verdict
+    via: str | None = None
+    part: str | None = Field(default=None, description="The part that decides.")
+    parts: list[PartOut]
