@@ -62,7 +62,7 @@ async def feed(request: Request, who: Feeder) -> Response:
     return await _feed(request, "all servers")
 
 
-@router.get("/feeds/servers/{server_id}.atom", summary="A server's changes", **_ATOM)
+@router.get("/feeds/servers/{server_id:int}.atom", summary="A server's changes", **_ATOM)
 async def server_feed(server_id: Annotated[int, Path(ge=1, le=LARGEST_ID)], request: Request, who: Feeder) -> Response:
     """Newest first."""
     async with services_of(request).db.transaction() as session:

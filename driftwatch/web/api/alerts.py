@@ -49,20 +49,20 @@ async def list_alerts(
     return Page(items=[alert_out(alert) for alert in found[:limit]], next=cursors.after(found, limit))
 
 
-@router.get("/alerts/{alert_id}", summary="One alert with its events")
+@router.get("/alerts/{alert_id:int}", summary="One alert with its events")
 async def get_alert(alert_id: RowId, who: Reader, session: Transaction) -> AlertOut:
     """An alert in any state, with the changes it is about."""
     return alert_out(await read.load_alert(session, alert_id))
 
 
-@router.get("/alerts/{alert_id}/deliveries", summary="Who was told about an alert")
+@router.get("/alerts/{alert_id:int}/deliveries", summary="Who was told about an alert")
 async def list_alert_deliveries(alert_id: RowId, who: Reader, session: Transaction) -> list[DeliveryOut]:
     """Oldest first, with every attempt; also messages that tell of several alerts."""
     await read.load_alert(session, alert_id)
     return [delivery_out(found) for found in await delivery_read.deliveries_for_alert(session, alert_id)]
 
 
-@router.post("/alerts/{alert_id}/acknowledge", summary="Say that you are on it")
+@router.post("/alerts/{alert_id:int}/acknowledge", summary="Say that you are on it")
 async def acknowledge_alert(
     alert_id: RowId, request: Request, who: Writer, session: Transaction, body: ReasonIn | None = None
 ) -> AlertOut:
@@ -72,7 +72,7 @@ async def acknowledge_alert(
     return alert_out(await read.load_alert(session, alert_id))
 
 
-@router.post("/alerts/{alert_id}/accept", summary="Accept the new contracts as the baseline")
+@router.post("/alerts/{alert_id:int}/accept", summary="Accept the new contracts as the baseline")
 async def accept_alert(
     alert_id: RowId, request: Request, who: Writer, session: Transaction, body: AcceptIn | None = None
 ) -> AlertOut:
@@ -86,7 +86,7 @@ async def accept_alert(
     return alert_out(await read.load_alert(session, alert_id))
 
 
-@router.post("/alerts/{alert_id}/mute", summary="Hear no more of what you know, for a while")
+@router.post("/alerts/{alert_id:int}/mute", summary="Hear no more of what you know, for a while")
 async def mute_alert(
     alert_id: RowId, request: Request, who: Writer, session: Transaction, body: MuteAlertIn
 ) -> AlertOut:

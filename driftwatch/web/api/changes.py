@@ -30,7 +30,7 @@ async def list_changes(
     return Page(items=[change_out(change) for change in found[:limit]], next=cursors.after(found, limit))
 
 
-@router.get("/changes/{change_id}", summary="One change with proof and evidence")
+@router.get("/changes/{change_id:int}", summary="One change with proof and evidence")
 async def get_change(change_id: RowId, request: Request, who: Reader, session: Transaction) -> ChangeDetail:
     """Parts with findings and witness, the evidence about its announcement, and why it did or did not alert."""
     change = await read.load_change(session, change_id)
@@ -40,7 +40,7 @@ async def get_change(change_id: RowId, request: Request, who: Reader, session: T
     return change_detail(change, siblings, decisions, owner=owner, base=services_of(request).settings.public_url)
 
 
-@router.get("/changes/{change_id}/markdown", summary="One change for a ticket", **markdown.DESCRIBED)
+@router.get("/changes/{change_id:int}/markdown", summary="One change for a ticket", **markdown.DESCRIBED)
 async def get_change_markdown(change_id: RowId, request: Request, who: Reader, session: Transaction) -> Response:
     """What changed, the proof, whether it was announced, and what to do."""
     change = await read.load_change(session, change_id)
@@ -69,7 +69,7 @@ async def list_changesets(
     )
 
 
-@router.get("/changesets/{changeset_id}", summary="One changeset")
+@router.get("/changesets/{changeset_id:int}", summary="One changeset")
 async def get_changeset(changeset_id: RowId, who: Reader, session: Transaction) -> ChangesetOut:
     """All changes of one server whose windows overlap."""
     changes = await read.load_changeset(session, changeset_id)

@@ -57,7 +57,7 @@ async def add_channel(request: Request, who: Writer, session: Transaction, body:
     return ChannelAdded(channel=await _channel(session, channel.id or 0), secret=secret)
 
 
-@router.patch("/channels/{channel_id}", summary="Change, filter, enable or disable a channel")
+@router.patch("/channels/{channel_id:int}", summary="Change, filter, enable or disable a channel")
 async def change_channel(
     channel_id: RowId, request: Request, who: Writer, session: Transaction, body: ChannelPatch
 ) -> ChannelOut:
@@ -77,14 +77,14 @@ async def change_channel(
     return await _channel(session, channel_id)
 
 
-@router.delete("/channels/{channel_id}", status_code=NO_CONTENT, summary="Remove a channel")
+@router.delete("/channels/{channel_id:int}", status_code=NO_CONTENT, summary="Remove a channel")
 async def remove_channel(channel_id: RowId, request: Request, who: Writer, session: Transaction) -> Response:
     """Its secret is wiped, its log stays, routes forget it."""
     await channel_actions.remove(session, services_of(request).secrets, by(request, who), channel_id)
     return Response(status_code=NO_CONTENT)
 
 
-@router.post("/channels/{channel_id}/test", status_code=status.HTTP_202_ACCEPTED, summary="Send a test message")
+@router.post("/channels/{channel_id:int}/test", status_code=status.HTTP_202_ACCEPTED, summary="Send a test message")
 async def test_channel(channel_id: RowId, request: Request, who: Writer, session: Transaction) -> DeliveryOut:
     """The answer is the delivery as it waits; look at it again for what the channel answered."""
     settings = services_of(request).settings
@@ -92,14 +92,14 @@ async def test_channel(channel_id: RowId, request: Request, who: Writer, session
     return delivery_out(await delivery_read.load_delivery(session, delivery_id))
 
 
-@router.post("/channels/{channel_id}/rotate-secret", summary="Rotate a webhook's signing secret")
+@router.post("/channels/{channel_id:int}/rotate-secret", summary="Rotate a webhook's signing secret")
 async def rotate_secret(channel_id: RowId, request: Request, who: Writer, session: Transaction) -> SecretOut:
     """For a day messages carry both signatures, so that the receiver can change over."""
     secret = await channel_actions.rotate(session, services_of(request).secrets, by(request, who), channel_id)
     return SecretOut(secret=secret)
 
 
-@router.get("/channels/{channel_id}/deliveries", summary="What a channel was sent, and what it answered")
+@router.get("/channels/{channel_id:int}/deliveries", summary="What a channel was sent, and what it answered")
 async def list_deliveries(
     channel_id: RowId,
     who: Reader,
@@ -114,13 +114,13 @@ async def list_deliveries(
     return Page(items=[delivery_out(delivery) for delivery in found[:limit]], next=cursors.after(found, limit))
 
 
-@router.get("/deliveries/{delivery_id}", summary="One delivery with every attempt")
+@router.get("/deliveries/{delivery_id:int}", summary="One delivery with every attempt")
 async def get_delivery(delivery_id: RowId, who: Reader, session: Transaction) -> DeliveryOut:
     """Also of channels that were removed."""
     return delivery_out(await delivery_read.load_delivery(session, delivery_id))
 
 
-@router.post("/deliveries/{delivery_id}/redeliver", status_code=status.HTTP_202_ACCEPTED, summary="Send it again")
+@router.post("/deliveries/{delivery_id:int}/redeliver", status_code=status.HTTP_202_ACCEPTED, summary="Send it again")
 async def redeliver(delivery_id: RowId, request: Request, who: Writer, session: Transaction) -> DeliveryOut:
     """A dead letter, or a delivery that its receiver lost, under the same delivery id."""
     await channel_actions.redeliver(session, by(request, who), delivery_id)

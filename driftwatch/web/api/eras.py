@@ -23,7 +23,7 @@ router = APIRouter(tags=["tools"])
 PATIENCE_SECONDS: Final = 20.0
 
 
-@router.get("/servers/{server_id}/eras", summary="Tools over the eras")
+@router.get("/servers/{server_id:int}/eras", summary="Tools over the eras")
 async def list_over_eras(server_id: RowId, request: Request, who: Reader) -> list[ToolErasOut]:
     """Whether both kinds of clients see the same contract, for every tool listed now. Empty for one era alone."""
     async with services_of(request).db.transaction() as session:

@@ -37,7 +37,7 @@ from driftwatch.web.api.params import Cursor, Limit, RowId, Since
 from driftwatch.web.auth.dependencies import Reader, Transaction
 from driftwatch.web.pages import conformance, evidence_store, store
 
-router = APIRouter(prefix="/servers/{server_id}", tags=["evidence"])
+router = APIRouter(prefix="/servers/{server_id:int}", tags=["evidence"])
 
 _LOOK_BACK: Final = timedelta(days=90)
 

@@ -75,7 +75,7 @@ async def find_pushed_server(
 
 
 @router.post(
-    "/servers/{server_id}/snapshots",
+    "/servers/{server_id:int}/snapshots",
     response_model=TakenOut,
     summary="Push a snapshot",
     openapi_extra={

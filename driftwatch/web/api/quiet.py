@@ -77,7 +77,7 @@ class Kind(Generic[Out]):
         about: dict[str, Any] = {"response_model": Page[self.out], "description": "Newest first."}  # type: ignore[name-defined]  # the model is known at run time only
         router.add_api_route(f"/{path}", list_all, name=f"list_{path}", summary=listed, **about)
         router.add_api_route(
-            f"/{path}/{{row_id}}",
+            f"/{path}/{{row_id:int}}",
             end_one,
             methods=["DELETE"],
             status_code=NO_CONTENT,
@@ -167,14 +167,14 @@ async def change_policy(request: Request, who: Writer, session: Transaction, bod
     return line_change_out(await quiet_store.one(session, PolicyChange, change_id, "policy change"))
 
 
-@router.delete("/policy/changes/{row_id}", status_code=NO_CONTENT, summary="Take a change of the policy back")
+@router.delete("/policy/changes/{row_id:int}", status_code=NO_CONTENT, summary="Take a change of the policy back")
 async def restore_policy(row_id: RowId, request: Request, who: Writer, session: Transaction) -> Response:
     """The wider change, or the default, holds again."""
     await actions.restore_line(session, by(request, who), row_id)
     return Response(status_code=NO_CONTENT)
 
 
-@router.get("/changes/{row_id}/dry-run", summary="What would this change send now, where, and why?")
+@router.get("/changes/{row_id:int}/dry-run", summary="What would this change send now, where, and why?")
 async def dry_run_change(row_id: RowId, request: Request, who: Reader, session: Transaction) -> DryRunOut:
     """Today's policy, ignores, mutes, windows, routes and filters; nothing is written or sent."""
     return dry_run_out(await dry_run(session, services_of(request).settings, row_id))

@@ -137,14 +137,14 @@ async def remove_server(server_id: RowId, request: Request, who: Writer) -> Resp
     return Response(status_code=status.HTTP_204_NO_CONTENT)
 
 
-@router.post("/servers/{server_id}/poll", status_code=status.HTTP_202_ACCEPTED, summary="Check now")
+@router.post("/servers/{server_id:int}/poll", status_code=status.HTTP_202_ACCEPTED, summary="Check now")
 async def check_server(server_id: RowId, request: Request, who: Writer) -> AskedOut:
     """Make every profile due at once; polls begin within a second. A poll in flight is never doubled."""
     asked = await changes.check_now(services_of(request), server_id, actor=who.actor)
     return AskedOut(asked_at=asked)
 
 
-@router.post("/servers/{server_id}/pause", summary="Stop polling for a while")
+@router.post("/servers/{server_id:int}/pause", summary="Stop polling for a while")
 async def pause_server(server_id: RowId, request: Request, who: Writer) -> ServerOut:
     """Nothing is polled until resumed; a paused server raises no not-watching alert."""
     services = services_of(request)
@@ -153,7 +153,7 @@ async def pause_server(server_id: RowId, request: Request, who: Writer) -> Serve
         return server_out(await read.load_server(session, server_id))
 
 
-@router.post("/servers/{server_id}/resume", summary="Poll again")
+@router.post("/servers/{server_id:int}/resume", summary="Poll again")
 async def resume_server(server_id: RowId, request: Request, who: Writer) -> ServerOut:
     """Every profile is due at once."""
     services = services_of(request)

@@ -44,7 +44,7 @@ router = APIRouter(tags=["tools"])
 NAMED: Final = r"^(?:[1-9][0-9]{0,8}|baseline|first)$"
 
 
-@router.get("/servers/{server_id}/tools", summary="The tools of a server")
+@router.get("/servers/{server_id:int}/tools", summary="The tools of a server")
 async def list_tools(server_id: RowId, who: Reader, session: Transaction) -> list[ToolOut]:
     """Every tool of every profile, those absent now included."""
     await servers_store.get_server(session, server_id)
@@ -54,7 +54,7 @@ async def list_tools(server_id: RowId, who: Reader, session: Transaction) -> lis
     return [_tool(tool, baselines.get(tool.id), choices.get(tool.name)) for tool in tools]
 
 
-@router.patch("/tools/{tool_id}", summary="Change what is set for a tool")
+@router.patch("/tools/{tool_id:int}", summary="Change what is set for a tool")
 async def change_tool(
     tool_id: RowId, request: Request, who: Writer, session: Transaction, body: ToolPatch
 ) -> ToolChoices:
@@ -63,7 +63,7 @@ async def change_tool(
     return ToolChoices(tool_id=tool_id, transitive=body.transitive)
 
 
-@router.get("/tools/{tool_id}", summary="One tool")
+@router.get("/tools/{tool_id:int}", summary="One tool")
 async def get_tool(tool_id: RowId, who: Reader, session: Transaction) -> ToolPageOut:
     """Whose it is, which version is current and which is the baseline, and the same tool for other clients."""
     head = await store.tool_head(session, tool_id)
@@ -85,7 +85,7 @@ async def get_tool(tool_id: RowId, who: Reader, session: Transaction) -> ToolPag
     )
 
 
-@router.get("/tools/{tool_id}/versions", summary="Versions of a tool")
+@router.get("/tools/{tool_id:int}/versions", summary="Versions of a tool")
 async def list_versions(
     tool_id: RowId, who: Reader, session: Transaction, cursor: Cursor = None, limit: Limit = 50
 ) -> Page[VersionOut]:
@@ -97,7 +97,7 @@ async def list_versions(
     )
 
 
-@router.get("/tools/{tool_id}/versions/{number}", summary="One version with its definition")
+@router.get("/tools/{tool_id:int}/versions/{number:int}", summary="One version with its definition")
 async def get_version(tool_id: RowId, number: Number, who: Reader, session: Transaction) -> VersionDetail:
     """The definition as JSON, and the bytes as the server sent them."""
     _, definition = await read.version_number(session, tool_id, number)
@@ -109,7 +109,7 @@ async def get_version(tool_id: RowId, number: Number, who: Reader, session: Tran
     )
 
 
-@router.get("/tools/{tool_id}/diff", summary="What the difference between two versions means")
+@router.get("/tools/{tool_id:int}/diff", summary="What the difference between two versions means")
 async def diff_versions(
     tool_id: RowId,
     request: Request,
