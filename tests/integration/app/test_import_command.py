@@ -44,7 +44,7 @@ def test_each_entry_has_an_outcome(serve: Callable[..., Process], short_folder: 
 
     refused = run(short_folder, str(file), "--url", service.url, "--token", "dw_wrong")
     assert refused.returncode == 2
-    assert "401" in refused.stderr
+    assert "[unauthenticated]" in refused.stderr
 
 
 def test_what_is_wrong_is_said_in_one_line(short_folder: Path, tmp_path: Path) -> None:
