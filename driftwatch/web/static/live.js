@@ -6,13 +6,19 @@ const sign = document.querySelector("#live");
 let due = 0;
 let busy = false;
 
+// Where the page names no choice, a browser takes the first: that is no person's doing.
+function chosen(select) {
+  const options = [...select.options];
+  if (!options.some((one) => one.defaultSelected)) return select.selectedIndex > 0;
+  return options.some((one) => one.selected !== one.defaultSelected);
+}
+
 // What a person has begun to type, open or choose is theirs: the page waits until they are done.
 function inUse() {
   const here = document.activeElement;
   if (here && main.contains(here) && here.matches("input, textarea, select")) return true;
   const fields = main.querySelectorAll("input:not([type=hidden], [type=datetime-local]), textarea");
-  const select = [...main.querySelectorAll("select")].some((s) => ![...s.options].every((o) => o.selected === o.defaultSelected));
-  return select || [...fields].some((f) => f.value !== f.defaultValue || f.checked !== f.defaultChecked);
+  return [...main.querySelectorAll("select")].some(chosen) || [...fields].some((f) => f.value !== f.defaultValue || f.checked !== f.defaultChecked);
 }
 
 async function reload() {
