@@ -86,7 +86,7 @@ async def test_where_many_servers_fit_everybodys_are_walked(told: World, monkeyp
     async with told.db.transaction() as session:
         fits = ChangeFilter(tag="prod", era="modern")
         assert await changelog_store.changeset_ids(session, fits) == [3, 1]
-        assert [one.id for one in await read.load_changes(session, tag="prod", era="legacy")] == [3]
+        assert [one.id for one in await read.load_changes(session, ChangeFilter(tag="prod", era="legacy"))] == [3]
 
 
 async def test_brief_changes_tell_only_lone_tools_in_full(told: World) -> None:
