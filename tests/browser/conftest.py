@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from browser.site import FLAGS, Site, executable, served
 from browser.world import Template, seeded
-from playwright.async_api import async_playwright
+from playwright.async_api import async_playwright, expect
 
 from driftwatch.web.app import create_app
+
+# A busy machine may be slow; waiting costs nothing when all is well.
+expect.set_options(timeout=120_000)
 
 
 @pytest.fixture(scope="session")

@@ -50,6 +50,7 @@ class Visit:
             java_script_enabled=script,
             base_url=self.url,
         )
+        context.set_default_timeout(120_000)
         page = await context.new_page()
         page.on("console", lambda message: self._heard(message.type, message.text))
         page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))

@@ -15,8 +15,6 @@ from playwright.async_api import Page, async_playwright, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.acceptance]
 
-PATIENCE = 120_000
-
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
@@ -47,22 +45,22 @@ async def register(page: Page, url: str, name: str) -> None:
     await page.goto("/servers/new")
     await page.get_by_label("URL").fill(url)
     await page.get_by_role("button", name="Look first").click()
-    await expect(page.get_by_role("heading", name="What we found")).to_be_visible(timeout=PATIENCE)
+    await expect(page.get_by_role("heading", name="What we found")).to_be_visible()
     await page.get_by_label("Name").fill(name)
     await page.get_by_role("button", name="Watch it").click()
-    await expect(page.get_by_role("status").first).to_contain_text("It is watched now", timeout=PATIENCE)
+    await expect(page.get_by_role("status").first).to_contain_text("It is watched now")
     await page.get_by_label("Look every").fill("1")
     await page.get_by_role("button", name="Save").click()
-    await expect(page.get_by_role("status").first).to_contain_text("Saved.", timeout=PATIENCE)
+    await expect(page.get_by_role("status").first).to_contain_text("Saved.")
     await expect(page.get_by_text("looked at every 1 s")).to_be_visible()
-    await expect(page.locator("#live")).to_have_text("live", timeout=PATIENCE)
+    await expect(page.locator("#live")).to_have_text("live")
     await page.evaluate("window.stayed = true")
 
 
 async def follow_to_the_end(page: Page, name: str, changed: str, deploy: Callable[[], None]) -> None:
     """Drift appears on the open page, is compared, accepted, and needs nobody any more."""
     deploy()
-    await expect(page.get_by_role("link", name="Open the change")).to_be_visible(timeout=PATIENCE)
+    await expect(page.get_by_role("link", name="Open the change")).to_be_visible()
     assert await page.evaluate("window.stayed"), "the page was loaded anew"
     await expect(page.get_by_role("link", name=changed).first).to_be_visible()
 

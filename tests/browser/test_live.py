@@ -17,7 +17,7 @@ async def test_drift_appears_live_is_compared_and_accepted(site: Site) -> None:
     await page.get_by_role("heading", level=1).evaluate("one => { window.stayed = true; }")
     stricter = tool("forecast", obj(["city", "country"], city=TEXT, country=TEXT))
     await site.world.hold("weather", [stricter, tool("alerts")], 1)
-    await expect(page.get_by_role("heading", level=1)).to_have_text("5 need you", timeout=15_000)
+    await expect(page.get_by_role("heading", level=1)).to_have_text("5 need you")
     assert await page.evaluate("window.stayed")
     await page.get_by_role("link", name="Open: weather / forecast").click()
     await page.get_by_role("link", name="The whole contract, v1 → v2").first.click()
@@ -45,5 +45,5 @@ async def test_what_is_being_typed_stays_and_the_page_waits(site: Site) -> None:
     await expect(page.get_by_role("link", name="tides")).to_have_count(0)
     await owner.fill("")
     await owner.blur()
-    await expect(page.get_by_role("link", name="tides").first).to_be_visible(timeout=10_000)
+    await expect(page.get_by_role("link", name="tides").first).to_be_visible()
     assert site.complaints == []
