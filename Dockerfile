@@ -7,6 +7,7 @@ ARG PREFIX=/opt/driftwatch
 WORKDIR /src
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY driftwatch ./driftwatch
+COPY docs/announce ./docs/announce
 COPY alembic ./alembic
 RUN python -m venv "$PREFIX" \
  && "$PREFIX/bin/python" -m pip install --no-cache-dir --disable-pip-version-check --constraint constraints.txt . \

@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 from browser.world import World
 from fastapi import FastAPI
-from playwright.async_api import Browser, BrowserContext, Page
+from playwright.async_api import Browser, BrowserContext, Page, Request
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
@@ -54,14 +54,15 @@ class Visit:
         page = await context.new_page()
         page.on("console", lambda message: self._heard(message.type, message.text))
         page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
-        # a page that is left takes its stream of events with it
-        page.on(
-            "requestfailed",
-            lambda request: request.url.endswith("/live") or self.complaints.append(f"not loaded: {request.url}"),
-        )
+        page.on("requestfailed", self._failed)
         if signed_in:
             await self._sign_in(context, page)
         return page
+
+    def _failed(self, request: Request) -> None:
+        # a page that is left takes along what it still waits for; what is refused or blocked fails in other words
+        if request.failure != "net::ERR_ABORTED":
+            self.complaints.append(f"not loaded: {request.url} ({request.failure})")
 
     async def _sign_in(self, context: BrowserContext, page: Page) -> None:
         await page.goto("/login")
