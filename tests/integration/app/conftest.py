@@ -32,6 +32,12 @@ def eventually(condition: Callable[[], bool], *, because: str) -> None:
         time.sleep(0.05)
 
 
+def _heed_signals() -> None:
+    # Tests that run under nohup, or behind an ampersand, would pass on that these are to be ignored.
+    for number in (signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Process:
     """A running ``driftwatch serve`` on a port of its own."""
 
@@ -48,6 +54,7 @@ class Process:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                preexec_fn=_heed_signals,
             )
 
     def said(self) -> str:
